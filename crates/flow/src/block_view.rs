@@ -6,21 +6,24 @@ use crate::blocks::Blocks;
 use crate::cfg::{Cfg, EdgeKind, NodeId, NodeKind, normal_node};
 use crate::exceptions::ExceptionSet;
 
-/// One basic block of the basic-block view, with the blocks that control may enter next.
+/// A basic block for display, with the blocks that control may enter next and the exceptions that may leave the
+/// method.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Block {
-    /// The ordinals of the block's instructions.
+    /// The range of the ordinals of the block's instructions.
     pub instrs: std::ops::Range<u32>,
-    /// The blocks that control enters from the last instruction without an exception, each with the kind of the edge.
+    /// The blocks that control may enter when the block's last instruction completes without an exception: the number
+    /// of each block, and the kind of the edge that leads there.
     pub successors: Vec<(u32, EdgeKind)>,
-    /// The handler blocks that exceptions raised in this block may enter, each with the kind of the edge; no pair
-    /// occurs twice.
+    /// The handler blocks that exceptions raised in this block may enter: the number of each block, and the kind of
+    /// the edge that leads there; without duplicates.
     pub handlers: Vec<(u32, EdgeKind)>,
-    /// The exception sets that instructions of this block raise and that may leave the method, each once.
+    /// The sets of exceptions that instructions of this block raise and that may leave the method, without
+    /// duplicates.
     pub lets_out: Vec<ExceptionSet>,
 }
 
-/// Returns the basic-block view of `cfg`, which must be the graph of `body`.
+/// Returns the basic blocks of `body` with the edges of `cfg` between them; `cfg` must be the graph of `body`.
 pub fn blocks(body: &Body, cfg: &Cfg) -> Vec<Block> {
     let blocks = Blocks::new(body);
     let of = |node: NodeId| blocks.of(instr_id(node.0)).unwrap_or_default();

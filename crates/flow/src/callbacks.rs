@@ -11,38 +11,40 @@ use rustc_hash::FxHashMap;
 
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
 
-/// How a method of the JDK calls another method back.
+/// The way in which a method of the JDK calls another method (the callee) back.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum CallbackKind {
-    /// The method is called before the JDK's method returns; exceptions propagate unchanged.
+    /// The JDK method calls the callee before returning; exceptions of the callee propagate unchanged.
     Callback,
-    /// The method is called with privileges before the JDK's method returns; checked exceptions are wrapped.
+    /// The JDK method calls the callee with privileges before returning; checked exceptions of the callee are
+    /// wrapped.
     Privileged,
-    /// Another thread calls the method; the JDK's method does not wait for the call to end.
+    /// The callee is called by another thread, and the JDK method does not wait for the call to end.
     Thread,
-    /// The method is called by reflection; exceptions are wrapped, except those that `Class.newInstance` passes on.
+    /// The JDK method calls the callee by reflection. Exceptions of the callee are wrapped, except by
+    /// `Class.newInstance`, which passes them on unchanged.
     Reflect,
-    /// The method is called to load a class.
+    /// The JDK method calls the callee to load a class; the callee is a method of a class loader.
     Load,
-    /// The method is called to write objects; `writeObject` and `writeReplace` of the objects' classes are called,
-    /// too.
+    /// The JDK method calls the callee to write objects; `writeObject` and `writeReplace` of the objects' classes are
+    /// called, too.
     Serialize,
-    /// The method is called to read objects; `readObject`, `readObjectNoData` and `readResolve` of the objects'
-    /// classes are called, too.
+    /// The JDK method calls the callee to read objects; `readObject`, `readObjectNoData` and `readResolve` of the
+    /// objects' classes are called, too.
     Deserialize,
 }
 
-/// A row of the table of callbacks: a method of the JDK, and the method that it calls back.
+/// A row of the table of callbacks: a method of the JDK, and a method that the JDK method calls back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Callback {
-    /// The class of the JDK's method that calls back.
+    /// The class or interface to which the JDK method belongs.
     pub class: ClassName,
     name: Name,
     descriptor: &'static str,
-    /// How the JDK's method calls the other method back.
+    /// The way in which the JDK method calls the other method back.
     pub kind: CallbackKind,
-    /// The method that is called back, selected by the receiver's class; `None` if the method depends on the
-    /// arguments of the call.
+    /// The method that the JDK method calls back; the receiver's class selects the implementation. `None` if the
+    /// values that are passed to the JDK method determine the callee, as in `Method.invoke`.
     pub calls: Option<MethodRef>,
 }
 
@@ -64,7 +66,7 @@ pub fn callbacks() -> &'static [Callback] {
     &TABLE
 }
 
-/// Returns the rows for JDK methods with this name and descriptor, in any class.
+/// Returns the rows of the table of callbacks whose JDK method has this name and descriptor, whatever its class.
 pub fn callbacks_of(name: Name, descriptor: Descriptor) -> impl Iterator<Item = &'static Callback> {
     let rows = BY_NAME.get(&name).into_iter().flatten();
     rows.filter(move |it| match it.descriptor.strip_suffix('*') {
@@ -95,7 +97,7 @@ fn row(line: &'static str) -> Option<Callback> {
     })
 }
 
-/// Parses a method in the form `p/C.m (I)V`.
+/// Parses a method reference of the form `p/C.m (I)V`; returns `None` if `text` has another form.
 fn method(text: &str) -> Option<MethodRef> {
     let (method, descriptor) = text.split_once(' ')?;
     let (class, name) = method.rsplit_once('.')?;

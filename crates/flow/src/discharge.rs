@@ -2,22 +2,23 @@
 
 use bir::body::InstrId;
 
-/// The fact that proves an assertion.
+/// The fact that proves that an assertion never fails.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Proof {
-    /// The value is the receiver of the method, which is not null.
+    /// The checked value is the receiver of the method, which is not null.
     This,
-    /// This instruction allocated the checked value, or for `bound` and `store` the array.
+    /// This instruction allocated the checked object; if the assertion checks an array access, the object is the
+    /// array.
     Allocated(InstrId),
-    /// This earlier assertion or branch tested the same values, and the test succeeded.
+    /// An earlier test of the same values succeeded: this instruction, which is an assertion or a branch.
     Tested(InstrId),
-    /// The assertion follows from the values of constants.
+    /// The assertion never fails because of the values of constants.
     Constant,
-    /// The value is the exception that this `catch` instruction caught.
+    /// The checked value is the exception that this `catch` instruction caught.
     Caught(InstrId),
-    /// The value is the length of an array, which is not negative.
+    /// The checked value is the length of an array, which is not negative.
     Length,
-    /// Every possible value has the type that the assertion requires.
+    /// Every possible value of the checked expression has the type that the assertion requires.
     Type,
     /// The assertion holds on every path that leads to it, but different facts prove it on different paths.
     EveryPath,

@@ -12,45 +12,48 @@ use rustc_hash::FxHashMap;
 
 use crate::solver::NodeId;
 
-/// The distance that stands for "no source can be reached from the node".
+/// The distance of a node from which no source node can be reached.
 pub const NEVER: u32 = u32::MAX;
 
-/// A graph whose nodes have distances to the nearest source node.
+/// A graph for which the distance from each node to the nearest source node can be computed. The implementation
+/// determines which nodes are source nodes.
 pub trait Links {
-    /// Returns whether the node is a source: a node with distance 0.
+    /// Returns whether the node is a source node. Source nodes have the distance 0.
     fn is_source(&self, node: NodeId) -> bool;
 
-    /// Returns whether paths may lead through the node. Every source must be open.
+    /// Returns whether the node is open: whether a path to a source node may lead through it. Every source node must
+    /// be open.
     fn is_open(&self, node: NodeId) -> bool;
 
-    /// Returns the successors of the node, through which paths lead to a source; duplicates are allowed.
+    /// Returns the successors of the node: the nodes to which a path may lead directly from the node. Duplicates are
+    /// allowed.
     fn leads_to(&self, node: NodeId) -> impl Iterator<Item = NodeId>;
 
-    /// Returns the predecessors of the node; duplicates are allowed.
+    /// Returns the predecessors of the node: the nodes that have it as a successor. Duplicates are allowed.
     fn users(&self, node: NodeId) -> impl Iterator<Item = NodeId>;
 }
 
-/// The distance from each node of a graph to the nearest source node.
+/// For each node of a graph, the number of edges on a shortest path from the node to a source node.
 #[derive(Clone, Debug, Default)]
 pub struct Distances {
     known: Vec<u32>,
 }
 
-/// The nodes whose distance changed in an update, with their distances before.
+/// The nodes whose distance changed in an update, each with its distance before the update.
 pub type Moved = FxHashMap<NodeId, u32>;
 
-/// The state of one update of distances.
+/// The state of an update of the distances that is running.
 #[derive(Default)]
 struct Work {
     queue: BinaryHeap<Reverse<(u32, NodeId)>>,
-    /// For each node whose stored distance does not agree with the distances of its successors, the distance that
-    /// does.
+    /// For each node whose stored distance does not fit the stored distances of its successors, the distance that
+    /// fits.
     following: FxHashMap<NodeId, u32>,
     before: Moved,
 }
 
 impl Distances {
-    /// Computes the distances in a graph with `n` nodes.
+    /// Computes the distance from each node to the nearest source node, for a graph with `n` nodes.
     pub fn new(n: usize, links: &impl Links) -> Self {
         let mut known = vec![NEVER; n];
         let mut queue: Vec<NodeId> =
@@ -71,14 +74,15 @@ impl Distances {
         Distances { known }
     }
 
-    /// Returns, for each node, the number of edges on a shortest path to a source; [`NEVER`] if there is no path.
+    /// Returns, for each node, the number of edges on a shortest path from the node to a source node; [`NEVER`] if
+    /// there is no such path.
     pub fn all(&self) -> &[u32] {
         &self.known
     }
 
-    /// Updates the distances after a change of the graph, which now has `n` nodes. `changed` must hold the nodes
-    /// whose successors changed, or that became or ceased to be a source or open. Returns the previous distances of
-    /// the nodes whose distance changed.
+    /// Updates the distances after the graph has changed; the graph now has `n` nodes. `changed` must yield each node
+    /// whose successors changed, and each node that became or ceased to be a source node or an open node. Returns the
+    /// nodes whose distance changed, each with its previous distance.
     pub fn update(
         &mut self,
         n: usize,
@@ -109,12 +113,14 @@ impl Distances {
         work.before
     }
 
-    /// Returns whether the distance of `to` is less by one than that of `from`, and a source can be reached.
+    /// Returns whether a step from `from` to `to` leads nearer to a source node: whether `from` has a finite distance
+    /// that is greater by one than the distance of `to`.
     pub fn is_step(&self, from: NodeId, to: NodeId) -> bool {
         is_step(self.of(from), self.of(to))
     }
 
-    /// Returns the answer that [`Distances::is_step`] would have given before the update that returned `moved`.
+    /// Returns the answer that [`Distances::is_step`] would have given before the update that returned `moved`, if
+    /// that was the last update.
     pub fn was_step(&self, moved: &Moved, from: NodeId, to: NodeId) -> bool {
         let before = |it: NodeId| moved.get(&it).copied().unwrap_or_else(|| self.of(it));
         is_step(before(from), before(to))
@@ -124,8 +130,8 @@ impl Distances {
         self.known.get(node.index()).copied().unwrap_or(NEVER)
     }
 
-    /// Compares a node's stored distance with the distance that follows from its successors, and queues the node if
-    /// the two differ.
+    /// Compares the stored distance of a node with the distance that follows from its successors, and adds the node
+    /// to the queue of `work` if the two differ.
     fn look(&self, links: &impl Links, node: NodeId, work: &mut Work) {
         let follows = if !links.is_open(node) {
             NEVER

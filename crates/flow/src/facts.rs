@@ -8,18 +8,20 @@ use crate::locks::{Locks, locks};
 use crate::proving::{self, proofs, proofs_of_raised};
 use crate::thrown::{Term, thrown};
 
-/// Facts that follow from one method's body and its own class file. Equal bodies of equal classes have equal facts.
+/// Facts that follow from one method's body and its own class file. Methods of equal classes that have equal bodies
+/// have equal facts.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct MethodFacts {
-    /// The assertions that always hold, each with its proof, ascending.
+    /// The assertions that always hold, each with its proof, ascending by instruction.
     pub proofs: Box<[(InstrId, Proof)]>,
-    /// The `throw` instructions, each with a term that describes exceptions it throws, ascending by instruction. An
-    /// instruction may have several terms.
+    /// The `throw` instructions, each with a term that describes exceptions that the instruction throws; ascending by
+    /// instruction. An instruction occurs once for each of its terms.
     pub throws: Box<[(InstrId, Term)]>,
-    /// The instructions at which monitors may be unbalanced, so that IllegalMonitorStateException may be raised.
+    /// The instructions at which IllegalMonitorStateException may be raised, because monitors may be unbalanced
+    /// there.
     pub locks: Locks,
-    /// The `mayinit` instructions that run no initialiser and can raise no exception but NoClassDefFoundError,
-    /// ascending.
+    /// The `mayinit` instructions of the method that run no initialiser and can raise no exception but
+    /// NoClassDefFoundError, ascending.
     pub without_initializer: Box<[InstrId]>,
 }
 
@@ -30,7 +32,8 @@ impl MethodFacts {
         Some(self.proofs[i].1)
     }
 
-    /// Returns the terms that describe the exceptions of the `throw` instruction, each paired with the instruction.
+    /// Returns the entries of `throws` for the `throw` instruction: pairs of the instruction and a term that
+    /// describes exceptions that it throws.
     pub fn thrown(&self, throw: InstrId) -> &[(InstrId, Term)] {
         let start = self.throws.partition_point(|it| raw(it.0) < raw(throw));
         let len = self.throws[start..].partition_point(|it| it.0 == throw);
@@ -52,24 +55,25 @@ fn raw(it: InstrId) -> u32 {
     bir::body::ordinal(it)
 }
 
-/// Working memory that is reused from one method to the next.
+/// Working memory for the computation of facts, reused from one method to the next.
 #[derive(Default)]
 pub struct Scratch {
     proving: proving::Scratch,
     initializers: initializers::Scratch,
 }
 
-/// Which facts of a method the caller needs.
+/// The facts of a method that a caller of [`method_facts`] needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wanted {
-    /// All facts.
+    /// All facts are needed.
     All,
-    /// The facts that the method's [summary](crate::summary) needs. The summary is then the same as with all facts;
-    /// the incomplete facts must not be used for anything else.
+    /// Only the facts from which the method's [summary](crate::summary) is computed are needed. The summary is then
+    /// the same as with all facts; the incomplete facts must not be used for anything else.
     Summary,
 }
 
-/// Computes the facts of a method from its body and the header of its class. `scratch` is working memory.
+/// Computes the facts of a method from its body and the header of its class. `scratch` is working memory that can be
+/// reused for the next method.
 pub fn method_facts(body: &Body, class: &OwnClass<'_>, wanted: Wanted, scratch: &mut Scratch) -> MethodFacts {
     // Most methods are short and lack most of the instructions that facts are about.
     let (mut asserts, mut throws, mut monitors, mut inits) = (false, false, false, false);

@@ -12,54 +12,60 @@ use rustc_hash::FxHashMap;
 
 use crate::throwables::well_known;
 
-/// A function object: what a `LambdaMetafactory` call site creates. Each site has a class of its own, which
-/// implements the interfaces that the site names.
+/// A function object: the object that a `LambdaMetafactory` call site creates. Each call site defines a class of its
+/// own for this object, which implements the interfaces that the call site names.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Function {
     /// The functional interface that the object implements.
     pub interface: ClassName,
-    /// The marker interfaces that the object implements, too; with `java/io/Serializable` if the site sets the flag
-    /// for serialization.
+    /// The marker interfaces that the object implements, too; among them `java/io/Serializable` if the call site sets
+    /// the flag for serialization.
     pub markers: Box<[ClassName]>,
     /// The name of the interface method that the object implements.
     pub name: Name,
-    /// The descriptors of the interface method: first the erased descriptor, then those of the bridge methods.
+    /// The descriptors with which the object implements the interface method: first the erased descriptor, then those
+    /// of the bridge methods.
     pub descriptors: Box<[Descriptor]>,
     /// The method handle that the object's method invokes.
     pub handle: MethodHandle,
-    /// The descriptor of the interface method after type parameters are instantiated (`instantiatedMethodType`).
+    /// The descriptor of the interface method with its type parameters replaced by the actual types
+    /// (`instantiatedMethodType`).
     pub instantiated: Descriptor,
-    /// The descriptor of the call site; its parameters are the types of the captured values.
+    /// The descriptor of the call site that creates the object; its parameters are the types of the captured values.
     pub captured: Descriptor,
 }
 
-/// What linking or executing a dynamic call site or constant may do besides producing a value.
+/// An effect that linking or executing a dynamic call site or dynamic constant may have, besides producing a value.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Effect {
-    /// The site calls this method virtually, on a value whose static type is the method's class.
+    /// Executing the site calls this method virtually, on a value whose static type is the method's class.
     Virtual(MethodRef),
-    /// The site invokes this handle while it is linked. Exceptions other than Errors become BootstrapMethodError.
+    /// Linking the site invokes this method handle. Exceptions that the handle throws become BootstrapMethodError,
+    /// unless they are Errors.
     Link(MethodHandle),
-    /// The site may initialise this class; exceptions of the initialisation are swallowed.
+    /// The site may initialise this class; exceptions of the initialisation are swallowed and do not reach the site.
     InitializeQuietly(ClassName),
-    /// The site initialises this class. Exceptions other than Errors become BootstrapMethodError.
+    /// The site initialises this class. Exceptions of the initialisation become BootstrapMethodError, unless they are
+    /// Errors.
     Initialize(ClassName),
-    /// The site raises BootstrapMethodError if something that it names does not exist.
+    /// The site raises BootstrapMethodError if something that the site names, such as a class or a field, does not
+    /// exist.
     MayFail,
-    /// The site runs this bootstrap method, which is not modelled and may link any method.
+    /// The site runs this bootstrap method, whose effects are not modelled, so that it may link the site to any
+    /// method.
     Unknown(MethodHandle),
 }
 
-/// What a dynamic call site or dynamic constant may do.
+/// The effects of a dynamic call site or dynamic constant, and the function object that it creates.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DynamicSite {
-    /// What the site may run or raise besides producing a value, each effect once.
+    /// What linking or executing the site may run or raise, besides producing a value; without duplicates.
     pub effects: Vec<Effect>,
-    /// The function object that the site creates, if it is a `LambdaMetafactory` site.
+    /// The function object that the site creates; `None` if the site is not a `LambdaMetafactory` site.
     pub function: Option<Function>,
 }
 
-/// The modelled kinds of JDK bootstrap methods.
+/// The kinds of JDK bootstrap methods whose effects are modelled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Known {
     Lambda,
@@ -67,17 +73,18 @@ enum Known {
     Concat,
     ObjectMethods,
     Switch,
-    /// The method computes a constant, runs no other code and cannot fail.
+    /// The bootstrap method computes a constant, runs no other code and cannot fail.
     Quiet,
-    /// The method computes a constant, and initialises the class that the constant names.
+    /// The bootstrap method computes a constant, and initialises the class that the constant names.
     Initializing,
-    /// The method computes a constant by invoking a method handle.
+    /// The bootstrap method computes a constant by invoking a method handle.
     Invoke,
 }
 
 const LOOKUP: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;";
 
-/// The modelled bootstrap methods: class, name, the part of the descriptor after the prefix [`LOOKUP`], and kind.
+/// The bootstrap methods whose effects are modelled: class, name, the part of the descriptor after the prefix
+/// [`LOOKUP`], and kind.
 const KNOWN: &[(&str, &str, &str, Known)] = &[
     (
         "java/lang/invoke/LambdaMetafactory",
@@ -159,11 +166,12 @@ const KNOWN: &[(&str, &str, &str, Known)] = &[
 ];
 const CONSTANTS: &str = "java/lang/invoke/ConstantBootstraps";
 
-/// The maximum depth to which dynamic constants may nest as bootstrap arguments; the class-file reader has the same
-/// limit.
+/// The maximum depth to which dynamic constants may nest as arguments of bootstrap methods; the class-file reader has
+/// the same limit.
 const MAX_DEPTH: u32 = 16;
 
-/// Derives what a dynamic call site or dynamic constant may do from its bootstrap method and arguments.
+/// Derives the effects of a dynamic call site or dynamic constant from its bootstrap method and the arguments of that
+/// method.
 pub fn dynamic_site(it: &Dynamic) -> DynamicSite {
     let mut acc = DynamicSite::default();
     add(&mut acc, it, 0);
@@ -232,8 +240,9 @@ fn effect(acc: &mut DynamicSite, it: Effect) {
     }
 }
 
-/// Reads the bootstrap arguments of a `LambdaMetafactory` site, whose bootstrap method is `altMetafactory` if
-/// `alternative` is set, else `metafactory`. Returns `None` if the arguments do not have the documented form.
+/// Reads the function object that a `LambdaMetafactory` site creates from the bootstrap arguments. The bootstrap
+/// method is `altMetafactory` if `alternative` is set, else `metafactory`. Returns `None` if the arguments do not
+/// have the documented form.
 fn function(it: &Dynamic, alternative: bool) -> Option<Function> {
     let [
         Loadable::MethodType(erased),
@@ -263,8 +272,9 @@ fn function(it: &Dynamic, alternative: bool) -> Option<Function> {
     })
 }
 
-/// Reads the last arguments of `altMetafactory`, `flags, [count, markers...], [count, bridges...]`, and appends to
-/// `markers` and `descriptors`. Returns `None` if the arguments do not have this form.
+/// Reads the last arguments of `altMetafactory`: `flags, [count, markers...], [count, bridges...]`. Appends the
+/// marker interfaces to `markers`, and the descriptors of the bridge methods to `descriptors`. Returns `None` if the
+/// arguments do not have this form.
 fn alternatives(
     args: &[Loadable],
     markers: &mut Vec<ClassName>,
@@ -298,8 +308,8 @@ fn alternatives(
     Some(())
 }
 
-/// Adds the effects of a string concatenation: a call of `toString` on each argument that is a reference and no
-/// string.
+/// Adds the effects of a string concatenation to `acc`: a call of `toString` on each argument whose type is a
+/// reference type other than String. Returns `None` if the site has no method descriptor.
 fn concat(acc: &mut DynamicSite, it: &Dynamic) -> Option<()> {
     for param in it.descriptor.method_type()?.params() {
         virtual_call(acc, param, b"toString", b"()Ljava/lang/String;");
@@ -308,8 +318,9 @@ fn concat(acc: &mut DynamicSite, it: &Dynamic) -> Option<()> {
     Some(())
 }
 
-/// Adds the effects of a record's generated `equals`, `hashCode` or `toString`: a call of the method with the same
-/// name on each record component.
+/// Adds the effects of a record's generated `equals`, `hashCode` or `toString` to `acc`: a call of the method with
+/// the same name on each record component whose type is a reference type other than String. Returns `None` if the
+/// bootstrap arguments do not have the documented form.
 fn object_methods(acc: &mut DynamicSite, it: &Dynamic) -> Option<()> {
     let (name, descriptor): (&[u8], &[u8]) = match it.name.bytes() {
         b"equals" => (b"equals", b"(Ljava/lang/Object;)Z"),
@@ -338,8 +349,9 @@ fn virtual_call(acc: &mut DynamicSite, of: FieldType<'_>, name: &[u8], descripto
     effect(acc, Effect::Virtual(method));
 }
 
-/// Adds an effect for each class that the labels of a switch name, also for one named by a string inside a dynamic
-/// constant: finding an enum constant initialises its class, and exceptions of the initialisation are swallowed.
+/// Adds an effect to `acc` for each class that the labels of a `switch` name, directly or by a string inside a
+/// dynamic constant. A label may name an enum constant: finding the constant initialises its class, and exceptions of
+/// the initialisation are swallowed.
 fn labels(acc: &mut DynamicSite, args: &[Loadable], depth: u32) {
     for arg in args {
         match arg {
@@ -354,7 +366,8 @@ fn labels(acc: &mut DynamicSite, args: &[Loadable], depth: u32) {
     }
 }
 
-/// Returns the class that a dynamic constant reads or names: its first argument if that is a class, else its type.
+/// Returns the class to which a dynamic constant refers: its first bootstrap argument if that is a class, else the
+/// type of the constant.
 fn named_class(it: &Dynamic) -> Option<ClassName> {
     match it.args.first() {
         Some(Loadable::Class(class)) => Some(*class),
@@ -362,17 +375,19 @@ fn named_class(it: &Dynamic) -> Option<ClassName> {
     }
 }
 
-/// The exceptions that a function object's method may raise itself when it casts or unboxes arguments and result.
+/// The exceptions that the glue method of a function object may itself raise when it casts or unboxes arguments and
+/// the result.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct GlueRaises {
-    /// Whether the method may raise ClassCastException.
+    /// Whether the glue method may raise ClassCastException.
     pub class_cast: bool,
-    /// Whether the method may raise NullPointerException.
+    /// Whether the glue method may raise NullPointerException.
     pub null_pointer: bool,
 }
 
 impl Function {
-    /// Returns the exceptions that the object's method may raise itself, before and after it invokes the handle.
+    /// Returns the exceptions that the glue method of the function object may itself raise when it converts arguments
+    /// and the result, before and after it invokes the handle.
     pub fn glue_raises(&self) -> GlueRaises {
         let mut acc = GlueRaises::default();
         let Some(instantiated) = self.instantiated.method_type() else { return GlueRaises::ANY };
@@ -394,8 +409,9 @@ impl Function {
         acc
     }
 
-    /// Returns the parameter types and the result type of the handle. The result of a constructor handle is the
-    /// class; the first parameter of an instance method handle is the receiver. Returns `None` for handles of fields.
+    /// Returns the parameter types of the function object's handle, and its result type (`None` for `void`). The
+    /// result type of a constructor handle is the constructed class; the first parameter of an instance-method handle
+    /// is the receiver. Returns `None` if the handle refers to a field.
     fn handle_type(&self) -> Option<(Vec<Shape>, Option<Shape>)> {
         let member = self.handle.member.get();
         let ty = member.descriptor.method_type()?;
@@ -413,7 +429,8 @@ impl Function {
     }
 }
 
-/// A type, reduced to what matters to conversions: a primitive type, or a reference type with its class.
+/// A parameter or result type, as far as it matters to conversions: a primitive type, or a reference type with its
+/// class.
 #[derive(Clone, Copy, PartialEq)]
 enum Shape {
     Primitive,
@@ -429,8 +446,9 @@ impl Shape {
 impl GlueRaises {
     const ANY: GlueRaises = GlueRaises { class_cast: true, null_pointer: true };
 
-    /// Adds the exceptions that `MethodHandle.asType` may raise when it converts `from` to `to`. References are cast,
-    /// except to Object; a conversion of a reference to a primitive unboxes.
+    /// Adds the exceptions that `MethodHandle.asType` may raise when it converts a value of the type `from` to the
+    /// type `to`. References are cast, except to Object; a conversion of a reference to a primitive type unboxes the
+    /// value.
     fn convert(&mut self, from: Shape, to: Shape) {
         match (from, to) {
             (Shape::Class(from), Shape::Class(to)) => {

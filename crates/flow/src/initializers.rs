@@ -14,8 +14,8 @@
 use bir::body::{Body, Expr, ExprId, Instr, InstrId};
 use classfile::names::{ClassName, Descriptor, FieldRef, Name};
 
-/// The parts of a class on which the facts about its methods may depend, besides the bodies: the header and the
-/// static fields.
+/// The parts of a method's own class on which facts about the method may depend, besides the method's body: the
+/// header and the static fields.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnClass<'a> {
     /// The name of the class.
@@ -35,17 +35,17 @@ impl OwnClass<'_> {
     }
 }
 
-/// Working memory that is reused from one method to the next.
+/// Working memory for [`without_initializer`], reused from one method to the next.
 #[derive(Default)]
 pub struct Scratch {
-    /// The `mayinit` instructions for the class or its superclass, and whether each is still assumed to run no
-    /// initialiser.
+    /// The `mayinit` instructions for the method's own class or its superclass. The flag is `true` while it is
+    /// assumed that the instruction runs no initialiser.
     found: Vec<(InstrId, bool)>,
     pending: Vec<ExprId>,
 }
 
-/// Returns the `mayinit` instructions that run no initialiser and can raise no exception but NoClassDefFoundError,
-/// ascending. `scratch` is working memory.
+/// Returns the `mayinit` instructions of `body` that run no initialiser and can raise no exception but
+/// NoClassDefFoundError, ascending. `class` is the class of the method; `scratch` is working memory.
 pub fn without_initializer(body: &Body, class: &OwnClass<'_>, scratch: &mut Scratch) -> Box<[InstrId]> {
     if class.is_interface {
         return Box::default();

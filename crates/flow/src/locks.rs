@@ -12,18 +12,19 @@ use bir::body::{Body, Expr, Instr, InstrId, Var, instr_id, ordinal};
 use crate::blocks::{Blocks, Handlers};
 use crate::reaching::{Reaching, Source};
 
-/// The instructions of a method at which the monitors are not proved to be balanced. Both lists are empty if monitors
-/// are proved to be balanced on every path.
+/// The instructions of a method at which IllegalMonitorStateException may be raised, because it is not proved that
+/// the method's monitors are balanced. Both lists are empty if the monitors are proved to be balanced on every path.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Locks {
     /// The `monitorexit` and `return` instructions that may raise IllegalMonitorStateException, ascending.
     pub at: Box<[InstrId]>,
-    /// The instructions whose exceptions, if they leave the method, may be replaced by IllegalMonitorStateException,
-    /// ascending.
+    /// The instructions that may raise an exception while monitors may be unbalanced, ascending. If such an exception
+    /// leaves the method, it may be replaced by IllegalMonitorStateException.
     pub leaving: Box<[InstrId]>,
 }
 
-/// The origin of a lock value: an instruction, the value of a variable at entry, or a constant.
+/// The origin of a value that a monitor instruction locks or unlocks (a lock value): an instruction, the value of a
+/// variable at entry, or a constant.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Maker {
     Instr(InstrId),
@@ -31,14 +32,17 @@ enum Maker {
     Constant(Expr),
 }
 
-/// The maximum number of lock values in one method; for a method with more, nothing is proved.
+/// The maximum number of lock values in one method: values that monitor instructions lock or unlock. For a method
+/// with more, nothing is proved about monitors.
 const MAX_LOCKS: usize = 16;
-/// The count that stands for "unknown", or for a value whose count differs between paths.
+/// The count of a lock value if it is not known how often the method holds the lock, for example because the count
+/// differs between paths that join.
 const UNKNOWN: u8 = u8::MAX;
-/// For each lock value, how often the method holds it.
+/// For each lock value, by its index, how often the method holds the lock at one place.
 type Counts = [u8; MAX_LOCKS];
 
-/// Finds the instructions at which a method may raise IllegalMonitorStateException.
+/// Finds the instructions of a method at which IllegalMonitorStateException may be raised, as far as it is not proved
+/// that monitors are balanced.
 pub fn locks(body: &Body) -> Locks {
     let is_monitor = |it: &Instr| matches!(it, Instr::MonitorEnter(_) | Instr::MonitorExit(_));
     if !body.instrs.values().any(is_monitor) {
@@ -62,7 +66,8 @@ fn nothing_proved(body: &Body) -> Locks {
     }
 }
 
-/// The origins of a method's lock values, and for each monitor instruction the index of the value that it uses.
+/// The origins of the lock values of a method, and for each monitor instruction the index of the lock value that it
+/// locks or unlocks.
 struct LockValues {
     makers: Vec<Maker>,
     used: Vec<(InstrId, usize)>,
@@ -104,15 +109,15 @@ fn is_constant(e: &Expr) -> bool {
     matches!(e, Expr::Str(_) | Expr::Class(_) | Expr::MethodType(_) | Expr::MethodHandle(_))
 }
 
-/// The forward pass that counts how often each lock value is held.
+/// The forward pass over a method that computes how often the lock of each lock value is held at each instruction.
 struct Counting<'a> {
     body: &'a Body,
     values: LockValues,
     blocks: Blocks,
     handlers: Handlers,
-    /// The counts at the start of each block; `None` until the block is reached.
+    /// The counts of the lock values at the start of each block; `None` until the pass reaches the block.
     at_start: Vec<Option<Counts>>,
-    /// The numbers of the blocks to visit.
+    /// The numbers of the blocks that the pass must still visit.
     pending: Vec<u32>,
 }
 
@@ -154,7 +159,8 @@ impl Counting<'_> {
         }
     }
 
-    /// Returns the index of the lock value that a monitor instruction uses; `None` for other instructions.
+    /// Returns the index of the lock value that a monitor instruction locks or unlocks; `None` for other
+    /// instructions.
     fn used(&self, id: InstrId) -> Option<usize> {
         let i = self.values.used.binary_search_by_key(&ordinal(id), |it| ordinal(it.0)).ok()?;
         Some(self.values.used[i].1)
@@ -164,8 +170,9 @@ impl Counting<'_> {
         self.used(exit).is_some_and(|i| counts[i] != 0 && counts[i] != UNKNOWN)
     }
 
-    /// Returns whether the instruction certainly raises no exception. All other instructions may raise an exception
-    /// before they take effect.
+    /// Returns whether the instruction certainly raises no exception. `counts` are the counts of the lock values
+    /// before the instruction. If the result is `false`, the instruction may raise an exception before it takes
+    /// effect.
     fn is_quiet(&self, id: InstrId, counts: &Counts) -> bool {
         match self.body.instrs[id] {
             Instr::Catch(_) | Instr::Goto(_) => true,
@@ -174,8 +181,9 @@ impl Counting<'_> {
         }
     }
 
-    /// Applies the effects of a block's instructions to the counts, and passes the counts to the blocks that come
-    /// next. Calls `f` with each instruction, and with the counts that hold just before the instruction.
+    /// Applies the effects of a block's instructions to the counts of the lock values, and passes the counts to the
+    /// blocks that control may enter next. Calls `f` with each instruction of the block, and with the counts just
+    /// before this instruction.
     fn visit(&mut self, block: u32, mut f: impl FnMut(&Self, InstrId, &Counts)) {
         let Some(mut counts) = self.at_start[block as usize] else { return };
         let range = self.blocks.range(block);

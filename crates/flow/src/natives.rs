@@ -12,19 +12,20 @@ use rustc_hash::FxHashMap;
 
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
 
-/// The Java code that one native method may run, and the exceptions that it raises.
+/// The Java code that a native method may run, and the exceptions that the native method raises.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Native {
-    /// The Java code that the method may run, apart from constructors of its own exceptions and results.
+    /// The Java code that the method may run, apart from the constructors of exceptions that it throws and of objects
+    /// that it returns.
     pub effect: Effect,
-    /// The exceptions that the method itself raises, besides those of the Java code that it runs: the class, and
-    /// `true` for exactly this class or `false` for its subclasses, too. Errors of the group `async` and the error
-    /// for a missing library are left out.
+    /// The exceptions that the method itself raises, besides those of the Java code that it runs: a class, and a flag
+    /// that is `true` for objects of exactly this class, `false` for objects of this class and its subclasses. VM
+    /// errors of the group `async` and the error for a missing native library are left out.
     pub throws: Box<[(ClassName, bool)]>,
 }
 
 impl Native {
-    /// Returns whether the method may call class loaders: for classes that it resolves, or to link a class.
+    /// Returns whether the method may call class loaders, to resolve a class or to link one.
     pub fn loads(&self) -> bool {
         matches!(self.effect, Effect::Load | Effect::Init)
     }
@@ -35,25 +36,27 @@ impl Native {
 pub enum Effect {
     /// The method runs no Java code.
     None,
-    /// The method may run any code. It was examined, and counts like a method without a row.
+    /// The method may run any code, like a method without a row in the table. The row shows that the method was
+    /// examined.
     Open,
     /// The method starts a thread and runs no Java code before it returns; the thread's `run` is an entry point.
     Thread,
-    /// The method may run initialisers, of the class that its argument names or of other classes. It may throw any
-    /// `Error`.
+    /// The method may run class initialisers: that of the class that its argument names, or those of other classes.
+    /// It may throw any `Error`.
     Init,
-    /// The method may call class loaders of the program, like an instruction that resolves a class: they may run any
-    /// code and throw any exception. The loaded class is not initialised.
+    /// The method may load a class, like an instruction that resolves a class. So it may call class loaders of the
+    /// program, which may run any code and throw any exception. The loaded class is not initialised.
     Load,
-    /// The method calls these methods, each selected by the class of the receiver or of an argument. Their exceptions
-    /// propagate.
+    /// The method calls these methods, each selected by the class of the receiver or of an argument. Exceptions of
+    /// the called methods propagate.
     Calls(Box<[MethodRef]>),
 }
 
-/// The feature releases of the JDK for which the table was made.
+/// The feature releases of the JDK that the table of native methods covers.
 pub const RELEASES: RangeInclusive<u16> = 8..=25;
 
-/// A row of the table of native methods. `descriptor` is `None` if the row holds for all methods with the name.
+/// A row of the table of native methods. If `descriptor` is `None`, the row holds for all methods with this class and
+/// name.
 struct Row {
     class: ClassName,
     name: Name,
@@ -73,11 +76,12 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     table
 });
 
-/// Returns the effects of a native method in a JDK of this release; `None` if the method has no row and may do
-/// anything.
+/// Returns the effects of a native method in a JDK of the feature release `release`; `None` if the table has no row
+/// for the method, which may then do anything.
 ///
-/// If `release` is `None`, only rows that hold for all of [`RELEASES`] are used. A newer JDK may have changed any
-/// native method, so the table has no rows for it.
+/// If the release is not known (`release` is `None`), only rows that hold for all of [`RELEASES`] are used. For a
+/// release that is newer than [`RELEASES`], there are no rows, because a newer JDK may have changed any native
+/// method.
 pub fn native(method: MethodRef, release: Option<u16>) -> Option<&'static Native> {
     let method = method.get();
     let rows = TABLE.get(&(method.class, method.name))?;
@@ -88,7 +92,8 @@ pub fn native(method: MethodRef, release: Option<u16>) -> Option<&'static Native
     rows.iter().find(fits).map(|it| &it.native)
 }
 
-/// Parses a line of the table: class, name, descriptor, effect, exceptions and note, separated by tabs.
+/// Parses a line of the table of native methods: class, name, descriptor, effect, exceptions and note, separated by
+/// tabs. Returns `None` for a comment and for a line with another form.
 fn row(line: &str) -> Option<Row> {
     if line.starts_with('#') {
         return None;
@@ -116,7 +121,7 @@ fn effect(text: &str) -> Option<Effect> {
     })
 }
 
-/// Parses a method in the form `p/C.m (I)V`.
+/// Parses a method reference of the form `p/C.m (I)V`; returns `None` if `text` has another form.
 fn call(text: &str) -> Option<MethodRef> {
     let (method, descriptor) = text.split_once(' ')?;
     let (class, name) = method.rsplit_once('.')?;
@@ -124,8 +129,8 @@ fn call(text: &str) -> Option<MethodRef> {
     Some(MethodRef::new(class, name, Descriptor::new(descriptor.as_bytes())))
 }
 
-/// Parses exceptions in the form `p/E,p/F+`, where the plus sign includes the subclasses; `-` stands for no
-/// exception.
+/// Parses the exceptions in a line of the table, in the form `p/E,p/F+`. A plus sign includes the subclasses; `-`
+/// stands for no exception. Returns `None` if `text` has another form.
 fn throws(text: &str) -> Option<Box<[(ClassName, bool)]>> {
     if text == "-" {
         return Some(Box::default());
@@ -138,7 +143,8 @@ fn throws(text: &str) -> Option<Box<[(ClassName, bool)]>> {
         .collect()
 }
 
-/// Parses the releases at the start of a note, as in `8-16: note`. Returns all releases if the note has none.
+/// Parses the JDK releases at the start of a note in a line of the table, as in `8-16: note`. Returns all releases if
+/// the note does not start with a number, and `None` if the form is wrong.
 fn releases(note: &str) -> Option<RangeInclusive<u16>> {
     if !note.starts_with(|it: char| it.is_ascii_digit()) {
         return Some(RELEASES);

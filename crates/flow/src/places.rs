@@ -7,12 +7,14 @@
 
 use bir::body::{Body, Instr, ordinal};
 
-/// A walk over the instructions, in ascending order, that keeps the exception-table rows that may have covered the
-/// bytecode of the current instruction's expressions.
+/// A cursor that moves forward over the instructions of a body, with the exception-table rows that may cover the
+/// bytecode from which the expressions of the current instruction come.
 pub struct EarlierRows {
-    /// For each instruction, the first instruction of the sequence that contains it and into which no control joins.
+    /// For each instruction, the ordinal of the nearest place where control may join: the instruction itself or an
+    /// earlier one. The bytecode of the instruction's expressions is never before that place.
     firsts: Vec<u32>,
-    /// The rows of the exception table, sorted by start: pairs of the first covered ordinal and the row's index.
+    /// The rows of the exception table, sorted by start: pairs of the ordinal of the first covered instruction and
+    /// the row's index in the table.
     starts: Vec<(u32, u32)>,
     ends: Vec<(u32, u32)>,
     next_start: usize,
@@ -21,7 +23,7 @@ pub struct EarlierRows {
 }
 
 impl EarlierRows {
-    /// Starts a walk before the first instruction.
+    /// Creates a cursor that is positioned before the first instruction of `body`.
     pub fn new(body: &Body) -> Self {
         let mut joins = vec![false; body.instrs.len() + 1];
         for (id, instr) in body.instrs.iter() {
@@ -42,9 +44,9 @@ impl EarlierRows {
         EarlierRows { firsts: firsts.collect(), starts, ends, next_start: 0, next_end: 0, active: Vec::new() }
     }
 
-    /// Returns the indices of the rows that may have covered the expressions of the instruction with this ordinal, in
-    /// the order of the table; rows that cover the instruction are included. The ordinal must not be less than in the
-    /// previous call.
+    /// Moves the cursor to the instruction with the ordinal `instr`. Returns the indices of the rows that may cover
+    /// the bytecode from which the instruction's expressions come, in the order of the table; rows that cover the
+    /// instruction itself are included. The ordinal must not be less than in the previous call.
     pub fn at(&mut self, instr: u32) -> &[u32] {
         let first = self.firsts.get(instr as usize).copied().unwrap_or(instr);
         while let Some(&(_, row)) = self.starts.get(self.next_start).filter(|it| it.0 <= instr) {

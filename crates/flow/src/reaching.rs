@@ -7,29 +7,32 @@ use bir::body::{Body, Expr, ExprId, Instr, InstrId, Place, Var, instr_id, ordina
 use classfile::names::ClassName;
 use rustc_hash::FxHashSet;
 
-/// The maximum number of steps of one search.
+/// The maximum number of steps of one search. A step examines one instruction, one jump or one row of the exception
+/// table.
 const MAX_STEPS: usize = 20_000;
 
-/// One source of a value.
+/// One of the places from which a value may come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// This instruction assigned the value. For an `Assign` instruction, the second field is the expression without
-    /// its casts, which is not a variable.
+    /// This instruction assigned the value to a variable. For an `Assign` instruction, the second field is the
+    /// assigned expression without the casts around it, which is not a variable; for other instructions, it is
+    /// `None`.
     Instr(InstrId, Option<ExprId>),
-    /// The value is that of this expression of the query, which is not a variable.
+    /// The value was not read from a variable: it is that of this expression, which is the expression of the query
+    /// without the casts around it.
     Expr(ExprId),
-    /// The value is that of this variable at entry of the method.
+    /// The value is the one that this variable has at entry of the method.
     Entry(Var),
-    /// The source is not known: an overlapping variable of another kind was assigned last, or the search exceeded its
-    /// limit.
+    /// The source is not known: the last assignment was to an overlapping variable of another kind, or the search
+    /// exceeded its limit of steps.
     Unknown,
 }
 
-/// Searches for the sources of values in one body.
+/// Searches backward through one body for the sources of values.
 pub struct Reaching<'a> {
     body: &'a Body,
-    /// An index of the jumps by target, computed when first needed: the instructions that jump to instruction `t` are
-    /// `sources[starts[t]..starts[t + 1]]`.
+    /// An index of jumps by their target, computed when first needed. The instructions that jump to the instruction
+    /// `t` are `sources[starts[t]..starts[t + 1]]`.
     starts: Vec<u32>,
     sources: Vec<u32>,
     handlers: Vec<u32>,
@@ -39,7 +42,7 @@ pub struct Reaching<'a> {
 }
 
 impl<'a> Reaching<'a> {
-    /// Prepares searches in a body, without computing anything.
+    /// Prepares searches in `body`. Nothing is computed until the first search.
     pub fn new(body: &'a Body) -> Self {
         Reaching {
             body,
@@ -53,8 +56,8 @@ impl<'a> Reaching<'a> {
     }
 
     /// Calls `f` with each source of the value that the expression `expr` has at the instruction `at`. The second
-    /// argument of `f` is the class of the last cast between the source and the expression, if any. `f` may be called
-    /// more than once for a source.
+    /// argument of `f` is the class of the last cast between the source and the expression; `None` if there is no
+    /// cast. `f` may be called more than once for a source.
     pub fn sources(&mut self, at: InstrId, expr: ExprId, mut f: impl FnMut(Source, Option<ClassName>)) {
         self.steps = 0;
         self.visited.clear();

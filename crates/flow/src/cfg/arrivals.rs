@@ -13,24 +13,27 @@ use crate::facts::MethodFacts;
 use crate::throwables::{Answer, Subtypes, well_known};
 use crate::thrown::Term;
 
-/// The maximum number of exception sets at one handler. If more arrive, they are replaced by the types that the
-/// handler's rows catch.
+/// The maximum number of exception sets that are collected for one handler. If more arrive, the sets are replaced by
+/// the types that the handler's rows catch.
 const MAX_SETS: usize = 64;
-/// The maximum number of rounds of the fixpoint iteration. After that, the sets of every handler are replaced by the
-/// types that its rows catch.
+/// The maximum number of rounds of the fixpoint iteration; a round is a pass over the instructions. If sets still
+/// grow in the last round, the sets of every handler are replaced by the types that the handler's rows catch.
 const MAX_ROUNDS: usize = 24;
 
-/// The exception sets that arrive at each handler that throws the caught exception again.
+/// For each handler of a method that throws the caught exception again, the exception sets that arrive at the
+/// handler.
 pub(super) struct Arrivals {
     sets: FxHashMap<InstrId, Vec<ExceptionSet>>,
-    /// The handlers whose sets were replaced by the types of their rows, so that the sets cannot grow.
+    /// The handlers whose sets were replaced by the types that their rows catch. No further sets are added to these
+    /// handlers.
     widened: FxHashSet<InstrId>,
     changed: bool,
 }
 
 impl Arrivals {
-    /// Computes the exception sets that arrive at the rethrowing handlers of a body. With `keep_proved`, assertions
-    /// that are proved never to fail still raise their exceptions.
+    /// Computes the exception sets that arrive at the rethrowing handlers of a body: the handlers that throw the
+    /// caught exception again. If `keep_proved` is set, assertions raise their exceptions even if they are proved
+    /// never to fail.
     pub(super) fn new(
         body: &Body,
         facts: &MethodFacts,
@@ -61,8 +64,9 @@ impl Arrivals {
         acc
     }
 
-    /// Adds the sets that instructions raise to the handlers that catch them: for all instructions if `all` is set,
-    /// else for `throw` instructions only. After the first round, other instructions cannot add anything.
+    /// Runs one round of the fixpoint iteration: adds the exception sets that instructions raise to the handlers that
+    /// may catch them. If `all` is set, all instructions are examined; this is needed in the first round. In later
+    /// rounds, only `throw` instructions can add new sets.
     fn sweep(
         &mut self,
         body: &Body,
@@ -93,7 +97,8 @@ impl Arrivals {
         }
     }
 
-    /// Returns the exception sets that arrive at the handler; none if the handler is not rethrowing.
+    /// Returns the exception sets that arrive at the handler; none if the handler does not throw the caught exception
+    /// again.
     pub(super) fn at(&self, handler: InstrId) -> &[ExceptionSet] {
         self.sets.get(&handler).map_or(&[], Vec::as_slice)
     }
@@ -121,8 +126,8 @@ impl Arrivals {
     }
 }
 
-/// Returns exception sets for everything that the rows of a handler may catch: for each catch type, a set of its
-/// known subtypes and an open set.
+/// Returns exception sets for all exceptions that the rows of a handler may catch: for each catch type, the set of
+/// the type with its subtypes, and the open set of the exceptions of these types that calls throw.
 fn row_types(body: &Body, handler: InstrId) -> Vec<ExceptionSet> {
     let mut sets = Vec::new();
     for row in body.rows.iter().filter(|it| it.handler == handler) {
@@ -136,8 +141,8 @@ fn row_types(body: &Body, handler: InstrId) -> Vec<ExceptionSet> {
     sets
 }
 
-/// Appends to `sets` all exception sets that an instruction raises, each once, in the order in which the JVM checks
-/// for them.
+/// Appends the exception sets that an instruction raises to `sets`, in the order in which the JVM checks for them. No
+/// set is appended twice.
 pub(super) fn sets_at(
     body: &Body,
     facts: &MethodFacts,
@@ -164,9 +169,9 @@ pub(super) fn sets_at(
     }
 }
 
-/// Finds the rows of the exception table that may catch an exception of `set`. Calls `f` with the index of each row,
-/// the largest part of the set that the row may catch, and `true` if it is not certain that the row catches that
-/// part. Returns whether an exception of the set may leave the method.
+/// Determines which of the exception-table rows `rows` may catch an exception of `set`. For each such row, calls `f`
+/// with the row's index, the largest part of `set` that the row may catch, and a flag: `false` if the row certainly
+/// catches that part, `true` if this is not certain. Returns whether an exception of `set` may leave the method.
 pub(super) fn route(
     body: &Body,
     rows: &[u32],

@@ -31,13 +31,13 @@ use crate::throwables::{Subtypes, well_known};
 pub struct NodeId(pub u32);
 
 impl NodeId {
-    /// Returns the number as an index.
+    /// Returns the node's number, for use as an index.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// Returns the id with this index, which must fit into 32 bits.
+    /// Returns the node with the number `index`, which must fit into 32 bits.
     #[inline]
     pub fn from_index(index: usize) -> Self {
         debug_assert!(u32::try_from(index).is_ok(), "the index {index} does not fit into 32 bits");
@@ -45,7 +45,7 @@ impl NodeId {
     }
 }
 
-/// A node of the graph; `S` is the type of its exception sets.
+/// A node of a control-flow graph; `S` is the type that represents a set of exceptions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Node<S = ExceptionSet> {
     /// The instruction to which the node belongs.
@@ -54,12 +54,12 @@ pub struct Node<S = ExceptionSet> {
     pub kind: NodeKind<S>,
 }
 
-/// The state of control that a node represents; `S` is the type of exception sets.
+/// The state of control that a node represents; `S` is the type that represents a set of exceptions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum NodeKind<S = ExceptionSet> {
     /// The instruction is about to be executed.
     Normal,
-    /// The instruction raised an exception of this set, and a row of the exception table catches the exception.
+    /// The instruction raised an exception of this set, and a row of the exception table may catch the exception.
     Exceptional(S),
     /// The method has returned at the instruction.
     Return,
@@ -67,18 +67,18 @@ pub enum NodeKind<S = ExceptionSet> {
     ExceptionalReturn(S),
 }
 
-/// An edge between two nodes.
+/// An edge between two nodes of a control-flow graph.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Edge {
     /// The node at which the edge starts.
     pub from: NodeId,
     /// The node at which the edge ends.
     pub to: NodeId,
-    /// How control passes along the edge.
+    /// The way in which control passes along the edge.
     pub kind: EdgeKind,
 }
 
-/// How control passes along an edge.
+/// The way in which control passes along an edge.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum EdgeKind {
     /// The edge leads to the next instruction, or to the target of a `goto`.
@@ -87,42 +87,45 @@ pub enum EdgeKind {
     BranchTrue,
     /// The edge is taken if the comparison of an `if` does not hold.
     BranchFalse,
-    /// The edge is taken if the switch's value equals this key. Edges from a `ret` to its return sites have this
-    /// kind, too.
+    /// The edge is taken if the value of the `switch` equals this key. Edges from a `ret` instruction to the
+    /// instructions to which it may return have this kind, too.
     Case(i32),
-    /// The edge is taken if the switch has no key for the value.
+    /// The edge is taken if the value of the `switch` equals none of the keys.
     Default,
-    /// The edge leads from a `return` to its return node.
+    /// The edge leads from the normal node of a `return` instruction to its return node.
     Return,
-    /// The edge leads from a normal node to an exceptional node or an exceptional return node.
+    /// The edge leads from the normal node of an instruction that raises exceptions to an exceptional node or an
+    /// exceptional return node of the same instruction.
     Exception,
-    /// The edge leads from an exceptional node to the handler of the row with this index. The row catches all
-    /// exceptions of the node's set that earlier rows did not catch.
+    /// The edge leads from an exceptional node to the handler of the exception-table row with this index. The row
+    /// certainly catches all exceptions of the node's set that earlier rows did not catch.
     Handler(u32),
-    /// The edge leads from an exceptional node to the handler of the row with this index. The row may catch a part of
-    /// the node's set.
+    /// The edge leads from an exceptional node to the handler of the exception-table row with this index. The row may
+    /// catch exceptions of the node's set, but does not certainly catch all that earlier rows did not catch.
     MayHandler(u32),
 }
 
-/// Options for drawing a graph.
+/// Options for the construction of a control-flow graph.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CfgOptions {
-    /// Whether assertions that are proved never to fail still raise their exceptions, as in profile `paper`.
+    /// Whether assertions raise their exceptions even if they are proved never to fail, as in profile `paper`.
     pub keep_proved: bool,
 }
 
 /// The control-flow graph of one method.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cfg<S = ExceptionSet> {
-    /// The nodes by number, in the order given in the module documentation. The first is the entry node.
+    /// The nodes by number: first the normal node of each instruction, in the order of the instructions, then the
+    /// other nodes. The first node is the entry node.
     pub nodes: Vec<Node<S>>,
-    /// The edges, sorted by start node. The edges of one node are in the order jumps, fall-through, exceptions.
+    /// The edges, sorted by start node. Edges with the same start node are in this order: jumps, the fall-through to
+    /// the next instruction, exceptions.
     pub edges: Vec<Edge>,
     /// For each node, the index in `edges` of the first edge that starts there; the last entry is the number of
     /// edges.
     starts: Vec<u32>,
-    /// The `catch` instructions of handlers that no exception of this graph enters. VM errors that the options leave
-    /// out of the graph could enter these handlers, so they do not count as unreachable.
+    /// The `catch` instructions at which handlers begin that no exception of this graph enters. VM errors that are
+    /// left out of the graph could enter these handlers, so the handlers do not count as unreachable.
     pub entered_only_by_vm_errors: Box<[InstrId]>,
 }
 
@@ -140,7 +143,7 @@ pub fn normal_node(instr: InstrId) -> NodeId {
 
 impl<S> Cfg<S> {
     /// Builds a graph of these nodes and edges; edges with the same start node keep their order. The list
-    /// `entered_only_by_vm_errors` is left empty.
+    /// `entered_only_by_vm_errors` of the graph is left empty.
     pub fn of(nodes: Vec<Node<S>>, mut edges: Vec<Edge>) -> Self {
         edges.sort_by_key(|it| it.from);
         let first = |node: usize| edges.partition_point(|it| it.from.index() < node) as u32;
@@ -150,7 +153,7 @@ impl<S> Cfg<S> {
 }
 
 impl<S: PartialEq> Cfg<S> {
-    /// Returns the entry node; `None` in the graph of an empty body.
+    /// Returns the entry node of the graph; `None` if the graph is that of an empty body.
     pub fn entry(&self) -> Option<NodeId> {
         (!self.nodes.is_empty()).then_some(NodeId(0))
     }
@@ -161,8 +164,8 @@ impl<S: PartialEq> Cfg<S> {
         self.edges.get(at(node.index())..at(node.index() + 1)).unwrap_or_default()
     }
 
-    /// Returns the label of the edge in the sense of the paper: the method that the edge's start node calls, or
-    /// `None` (the paper's ε) if it calls none. `body` must be the body from which the graph was drawn.
+    /// Returns the label of the edge in the sense of the CONFLEX paper: the method that the instruction of the edge's
+    /// start node calls; `None` (the paper's ε) if the start node calls none. `body` must be the body of the graph.
     pub fn label(&self, body: &Body, edge: Edge) -> Option<MethodRef> {
         let node = self.nodes.get(edge.from.index())?;
         if node.kind != NodeKind::Normal {
@@ -175,7 +178,7 @@ impl<S: PartialEq> Cfg<S> {
     }
 }
 
-/// Draws the control-flow graph of a body. `facts` must be the facts of the same body.
+/// Builds the control-flow graph of a body. `facts` must be the facts of the same body.
 pub fn cfg(body: &Body, facts: &MethodFacts, subtypes: &dyn Subtypes, options: CfgOptions) -> Cfg {
     let mut coverage = Coverage::new(body);
     let arrivals = Arrivals::new(body, facts, options.keep_proved, subtypes, &mut coverage);
@@ -206,9 +209,9 @@ pub fn cfg(body: &Body, facts: &MethodFacts, subtypes: &dyn Subtypes, options: C
     })
 }
 
-/// Draws the control-flow graph of a body with exception sets of any type. `exceptions` is called for each
-/// instruction, with the indices of the exception-table rows that cover the instruction, and draws the exceptions
-/// that the instruction raises.
+/// Builds the control-flow graph of a body with exception sets of any type `S`. Calls `exceptions` for each
+/// instruction, with the indices of the exception-table rows that cover the instruction. `exceptions` must add the
+/// nodes and edges for the exceptions that the instruction raises.
 pub fn draw_with<S: Copy>(body: &Body, exceptions: impl FnMut(&mut Drawing<S>, InstrId, &[u32])) -> Cfg<S> {
     draw(body, Coverage::new(body), exceptions)
 }
@@ -236,8 +239,8 @@ fn draw<S: Copy>(
     acc.finish()
 }
 
-/// Draws the nodes and edges for one exception set that an instruction raises (the paper's function H). Returns
-/// whether an exception of the set may leave the method.
+/// Adds the nodes and edges for one exception set that an instruction raises (function H of the CONFLEX paper).
+/// Returns whether an exception of the set may leave the method.
 fn draw_exception(
     acc: &mut Drawing<ExceptionSet>,
     body: &Body,
@@ -257,7 +260,7 @@ fn draw_exception(
     leaves
 }
 
-/// A control-flow graph under construction; `S` is the type of its exception sets.
+/// A control-flow graph under construction; `S` is the type that represents a set of exceptions.
 pub struct Drawing<S> {
     nodes: Vec<Node<S>>,
     /// The edges that start at normal nodes, sorted by start node.
@@ -266,9 +269,10 @@ pub struct Drawing<S> {
     starts: Vec<u32>,
     /// The edges that start at exceptional and return nodes, sorted by start node.
     later: Vec<Edge>,
-    /// For each exceptional or return node, the index in `later` of the first edge that starts there.
+    /// For each exceptional or return node, in the order of their numbers, the index in `later` of the first edge
+    /// that starts there.
     later_starts: Vec<u32>,
-    /// The `catch` instructions seen so far.
+    /// The `catch` instructions among the instructions whose edges were added so far.
     catches: Vec<InstrId>,
 }
 
@@ -279,23 +283,26 @@ impl<S: Copy> Drawing<S> {
         NodeId::from_index(self.nodes.len() - 1)
     }
 
-    /// Draws the exceptional node for a set that the instruction raises and of which some row catches a part, and
-    /// returns the node. The calls of [`Drawing::handler`] for the new node must follow directly.
+    /// Adds the exceptional node for an exception set that the instruction `id` raises and of which some row may
+    /// catch a part; returns the node. The caller must add the edges of this node with [`Drawing::handler`] before it
+    /// adds another node.
     pub fn exceptional(&mut self, id: InstrId, set: S) -> NodeId {
         let to = self.node(id, NodeKind::Exceptional(set));
         self.edges.push(Edge { from: normal_node(id), to, kind: EdgeKind::Exception });
         to
     }
 
-    /// Draws the edge from the exceptional node `from` to the handler of a row: with `may`, the row may catch a part
-    /// of the node's set; without, the row catches all exceptions that earlier rows did not catch.
+    /// Adds the edge from the exceptional node `from` to the handler of the exception-table row with the index `row`.
+    /// If `may` is set, the row may catch a part of the node's set; else the row catches all exceptions of the set
+    /// that earlier rows did not catch.
     pub fn handler(&mut self, body: &Body, from: NodeId, row: u32, may: bool) {
         let to = normal_node(body.rows[row as usize].handler);
         let kind = if may { EdgeKind::MayHandler(row) } else { EdgeKind::Handler(row) };
         self.later.push(Edge { from, to, kind });
     }
 
-    /// Draws the exceptional return node for a set that the instruction raises and that may leave the method.
+    /// Adds the exceptional return node for an exception set that the instruction `id` raises and that may leave the
+    /// method, and the edge to this node.
     pub fn leave(&mut self, id: InstrId, set: S) {
         let to = self.node(id, NodeKind::ExceptionalReturn(set));
         self.edges.push(Edge { from: normal_node(id), to, kind: EdgeKind::Exception });

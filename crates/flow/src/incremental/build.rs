@@ -14,21 +14,26 @@ use super::state::SolverState;
 use super::work::Work;
 use crate::fuel::{Cancelled, Fuel};
 
-/// The progress of the first evaluation of all components after a full build.
+/// How far the first evaluation of all components after a full build has come. The evaluation can be interrupted and
+/// continued.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Sweep {
-    /// Components are being evaluated in order; the value is the last evaluated component, `None` at the start.
+    /// The components are being evaluated in order; the value is the component that was evaluated last, `None` at the
+    /// start.
     Looking(Option<ComponentId>),
-    /// All components are evaluated; the incoming values of those with many edges are being counted.
+    /// All components are evaluated. For components with many incoming edges, the values that flow in are being
+    /// counted.
     Counting,
 }
 
-/// The number of edits, new nodes or edges against the order up to which an update is preferred to a full build.
+/// The limit for an update: a full build is preferred if the number of edits, of new nodes, or of edges against the
+/// order of components is greater (and greater than an eighth of the number of nodes).
 const FEW: usize = 1_024;
 
-/// Returns whether a full build is better than an update. That is so if there are many edits or new nodes, because
-/// new nodes are placed last in the order of components; if many edges lead against the order; or if values need many
-/// more rounds than after the last build, `usual_rounds`.
+/// Returns whether a full build is better than an update. There are three reasons for a full build: there are many
+/// edits or new nodes, because new nodes are placed last in the order of components; many edges lead against this
+/// order; or values need many more rounds of the iteration than the `usual_rounds` that they needed after the last
+/// full build.
 pub(super) fn is_worn<V: Copy + Eq + Hash>(
     state: &SolverState<V>,
     n_edits: usize,
@@ -43,7 +48,8 @@ pub(super) fn is_worn<V: Copy + Eq + Hash>(
         || usual_rounds.is_some_and(|it| rounds > 2 * it + 16)
 }
 
-/// Finds the components of the graph and their order. The components are not evaluated, and all have the least value.
+/// Finds the strongly connected components of the graph, and puts them in order. The components are not evaluated
+/// yet: all have the least value.
 pub(super) fn build<V: Copy + Eq + Hash>(
     state: &mut SolverState<V>,
     fuel: &mut Fuel,
@@ -71,9 +77,10 @@ pub(super) fn build<V: Copy + Eq + Hash>(
     Ok(())
 }
 
-/// Computes the component of each node, and the number of components. Components are numbered so that all edges with
-/// the identity lead upwards, and of the other edges those that lie on no cycle, and many more: the searches start
-/// from the nodes in postorder over all edges, so that the sources of a node's edges come before the node.
+/// Returns the component of each node, and the number of components. The components are numbered so that most edges
+/// lead from a lower to a higher number: all edges with the identity between components, all other edges that lie on
+/// no cycle, and many more. For this, the searches start from the nodes in postorder over all edges, so that the
+/// sources of a node's edges come before the node.
 fn find_components<V: Copy + Eq + Hash>(
     graph: &Graph<V>,
     fuel: &mut Fuel,
@@ -94,8 +101,9 @@ fn find_components<V: Copy + Eq + Hash>(
     components(n, roots, identities, || fuel.spend(1))
 }
 
-/// Evaluates all components for the first time, in their order. The components into which their values flow are not
-/// notified, because they come later in the order, or are queued for the next round.
+/// Evaluates all components for the first time after a full build, in order. The components into which the value of
+/// an evaluated component flows are not notified: they come later in the order, or are queued for the next round of
+/// the iteration. `progress` holds how far the evaluation has come if the call is cancelled.
 pub(super) fn sweep<L: Lattice>(
     state: &mut SolverState<L::Value>,
     progress: &mut Option<Sweep>,

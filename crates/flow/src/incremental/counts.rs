@@ -10,36 +10,39 @@ use super::history::{History, Round};
 use crate::fuel::{Cancelled, Fuel, OPERATION};
 use crate::solver::{self, FunctionId, Lattice};
 
-/// The number of edges along which the same value arrives through the same function in the same round, and the
-/// function's result.
+/// A value that arrives at a component through a function in a round of the iteration: the number `n` of edges along
+/// which it arrives, and the result of the function.
 #[derive(Clone, Copy, Debug)]
 struct Source<V> {
     n: u32,
-    /// The result of the function when it was last applied to the value; the function may have changed since.
+    /// The result of the function when it was last applied to the value; the function may have changed since then.
     image: V,
 }
 
-/// Counts of the values that flow into one component, to support deletions (Gupta, Mumick, Subrahmanian, "Maintaining
-/// views incrementally", 1993). Whole values are counted, not their elements: a value may have thousands of elements,
-/// but few different values flow into one component. Cycles do no harm, because a value that flows around a cycle
-/// arrives in a later round.
+/// Counters of the values that flow into one component. With these, an edge can be removed without joining all
+/// incoming values again (Gupta, Mumick, Subrahmanian, "Maintaining views incrementally", 1993). Whole values are
+/// counted, not their elements: a value may have thousands of elements, but few different values flow into one
+/// component. Cycles do no harm, because a value that flows around a cycle arrives in a later round of the iteration.
 #[derive(Clone, Debug)]
 pub(super) struct Counts<V> {
     sources: FxHashMap<(Round, FunctionId, V), Source<V>>,
-    /// For each round and each function result (image), the number of entries of `sources` with this image. The least
-    /// value is left out.
+    /// For each pair of a round of the iteration and a result of a function (image), the number of entries of
+    /// `sources` with this round and this image. Images that are the least value of the lattice are left out.
     images: FxHashMap<(Round, V), u32>,
-    /// A subset of `images` that has the same join in every round as all images.
+    /// A subset of `images` that is enough to compute the join of the incoming values: for every round, its join is
+    /// the same as that of all images.
     basis: Vec<(Round, V)>,
-    /// The images that were added since the last call of `total()` and are not joined into the field `total` yet.
+    /// The images, each with its round, that were added since the last call of `total()` and are not joined into the
+    /// field `total` yet.
     fresh: Vec<(Round, V)>,
-    /// Whether an entry of `basis` was removed from `images` since the last call of `total()`.
+    /// Whether an image of `basis` was removed from `images` since the last call of `total()`, so that the field
+    /// `total` must be recomputed.
     broken: bool,
     total: History<V>,
 }
 
 impl<V: Copy + Eq + Hash> Counts<V> {
-    /// Returns the counts of a component without incoming values; `bottom` is the least value.
+    /// Returns the counters of a component into which no value flows; `bottom` is the least value of the lattice.
     pub(super) fn new(bottom: V) -> Self {
         Counts {
             sources: FxHashMap::default(),
@@ -51,8 +54,9 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         }
     }
 
-    /// Counts a value that arrives through an edge in a round. Returns the first round in which the join of all
-    /// incoming values may change; `Round::NEVER` if it stays equal.
+    /// Counts one more edge along which `value` arrives in the round `round`, before `function` is applied to the
+    /// value. Returns the first round in which the join of all incoming values may change; `Round::NEVER` if the join
+    /// does not change.
     pub(super) fn comes<L>(
         &mut self,
         lattice: &mut L,
@@ -75,8 +79,9 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         if disturbs { round } else { Round::NEVER }
     }
 
-    /// Uncounts a value that no longer arrives through an edge. Returns the first round in which the join of all
-    /// incoming values may change; `Round::NEVER` if it stays equal.
+    /// Removes one edge from the count of the edges along which `value` arrives in the round `round`, before
+    /// `function` is applied to the value. Returns the first round in which the join of all incoming values may
+    /// change; `Round::NEVER` if the join does not change.
     pub(super) fn goes<L>(&mut self, lattice: &L, (round, function, value): (Round, FunctionId, V)) -> Round
     where
         L: Lattice<Value = V>,
@@ -93,8 +98,10 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         if self.image_goes(lattice, round, image) { round } else { Round::NEVER }
     }
 
-    /// Counts the values of a new edge whose source has the values `history`. `against` is set if the edge leads
-    /// against the order of components. Returns the first round in which the join of all incoming values may change.
+    /// Counts the values that arrive along a new edge; `history` holds the value of the edge's source after each
+    /// round of the iteration. If the edge leads `against` the order of components, each value arrives one round
+    /// later. Returns the first round in which the join of all incoming values may change; `Round::NEVER` if the join
+    /// does not change.
     pub(super) fn edge_comes<L>(
         &mut self,
         lattice: &mut L,
@@ -111,8 +118,10 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         each.min().unwrap_or(Round::NEVER)
     }
 
-    /// Uncounts the values of a removed edge whose source has the values `history`; the counterpart of `edge_comes`.
-    /// Returns the first round in which the join of all incoming values may change.
+    /// Subtracts the values that arrived along a removed edge from the counters; `history` holds the value of the
+    /// edge's source after each round of the iteration. If the edge led `against` the order of components, each value
+    /// arrived one round later. Returns the first round in which the join of all incoming values may change;
+    /// `Round::NEVER` if the join does not change.
     pub(super) fn edge_goes<L>(
         &mut self,
         lattice: &L,
@@ -129,8 +138,9 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         each.min().unwrap_or(Round::NEVER)
     }
 
-    /// Updates the counts for an edge whose source has changed its values from the round `from` on. Returns the first
-    /// round in which the join of all incoming values may change.
+    /// Updates the counters after the value of an edge's source has changed from the round `from` of the iteration
+    /// on; `old` and `new` hold the source's value after each round. Returns the first round in which the join of all
+    /// incoming values may change; `Round::NEVER` if the join does not change.
     pub(super) fn turns<L>(
         &mut self,
         lattice: &mut L,
@@ -190,8 +200,8 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         needed
     }
 
-    /// Applies the changed functions again to the counted values. The component must be evaluated afterwards, even if
-    /// this call is cancelled.
+    /// Applies the changed functions, for which `is_changed` returns `true`, to the counted values again. The caller
+    /// must evaluate the component afterwards, even if this call is cancelled.
     pub(super) fn refresh<L>(
         &mut self,
         lattice: &mut L,
@@ -215,7 +225,7 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         Ok(())
     }
 
-    /// Returns the join of all incoming values, for each round.
+    /// Returns the join of all incoming values after each round of the iteration.
     pub(super) fn total<L>(&mut self, lattice: &mut L, fuel: &mut Fuel) -> Result<&History<V>, Cancelled>
     where
         L: Lattice<Value = V>,
@@ -244,7 +254,8 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         Ok(&self.total)
     }
 
-    /// Returns the different incoming values with their rounds and functions, each with its number of edges.
+    /// Returns each combination of a round, a function and a value that arrives in this round through this function,
+    /// with the number of edges along which the value arrives.
     #[cfg(test)]
     pub(super) fn sources(&self) -> impl Iterator<Item = ((Round, FunctionId, V), u32)> {
         self.sources.iter().map(|(&key, it)| (key, it.n))

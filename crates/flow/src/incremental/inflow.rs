@@ -9,12 +9,12 @@ use crate::components::ComponentId;
 use crate::fuel::{Cancelled, Fuel, OPERATION};
 use crate::solver::{self, FunctionId, Lattice};
 
-/// The number of incoming edges above which a component has counts of its incoming values. The counts are dropped
-/// when there are fewer than half as many edges.
+/// The number of incoming edges above which the values that flow into a component are counted. The counters are
+/// dropped when the component has less than half as many edges.
 const MANY: usize = 64;
 
-/// Computes the values that a component must have after each round: the join of all incoming values. Uses the counts
-/// of incoming values if the component has many edges.
+/// Returns the value that a component must have after each round of the iteration: the join of all values that flow
+/// in. If the component has many incoming edges, the join is computed from the counters of these values.
 pub(super) fn join<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,
@@ -32,8 +32,8 @@ pub(super) fn join<L: Lattice>(
     }
 }
 
-/// Joins the values that flow into a component, edge by edge. Also returns whether a value flows in against the order
-/// of components.
+/// Joins the values that flow into a component, edge by edge. Returns the join after each round of the iteration, and
+/// whether any value flows in along an edge that leads against the order of components.
 pub(super) fn join_edges<L: Lattice>(
     state: &SolverState<L::Value>,
     lattice: &mut L,
@@ -54,7 +54,7 @@ pub(super) fn join_edges<L: Lattice>(
     Ok((acc, from_above))
 }
 
-/// Counts the values that flow into a component, if the component has many edges and no counts yet.
+/// Counts the values that flow into a component, if the component has many incoming edges and no counters yet.
 pub(super) fn count<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,
@@ -74,8 +74,9 @@ pub(super) fn count<L: Lattice>(
     Ok(())
 }
 
-/// Calls `f` with each value that flows into a component: the round, the function, and the value before the function
-/// is applied. The own values of the component's nodes are among them.
+/// Calls `f` for each value that flows into a component, with the round of the iteration in which it arrives, the
+/// function of the edge, and the value before the function is applied. The own values of the component's nodes are
+/// passed, too: they arrive in the first round through the identity.
 fn each_source<V: Copy + Eq + Hash>(
     state: &SolverState<V>,
     id: ComponentId,

@@ -4,12 +4,13 @@ use crate::components::ComponentId;
 
 const NONE: ComponentId = ComponentId::NONE;
 
-/// The upper bound of all labels; the sum of two labels fits into 64 bits.
+/// The upper bound of the labels of components. It is so low that the sum of two labels fits into 64 bits.
 const TOP: u64 = 1 << 62;
 
-/// A total order of components, as a list whose elements have increasing labels. This is the simpler structure of
-/// Bender, Cole, Demaine, Farach-Colton, Zito, "Two simplified algorithms for maintaining order in a list" (2002). If
-/// no label is free between two elements, the smallest surrounding range that is not too full is relabelled evenly.
+/// A total order of components: a list of the components with increasing labels, so that two components are compared
+/// by their labels. This is the simpler data structure of Bender, Cole, Demaine, Farach-Colton, Zito, "Two simplified
+/// algorithms for maintaining order in a list" (2002). If no label is free between two neighbours in the list, the
+/// smallest range of labels around them that is not too full is relabelled evenly.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order {
     links: Vec<Link>,
@@ -26,7 +27,7 @@ struct Link {
 }
 
 impl Order {
-    /// Returns the order of the components below `n` by their numbers.
+    /// Returns an order that contains the components with the numbers below `n`, in ascending order of these numbers.
     pub(super) fn new(n: usize) -> Self {
         let gap = TOP / (n as u64 + 1);
         let near = |i: usize, ok: bool| if ok { ComponentId::from_index(i) } else { NONE };
@@ -53,42 +54,45 @@ impl Order {
         self.label(a) < self.label(b)
     }
 
-    /// Returns a number that changes whenever labels may have changed.
+    /// Returns the version of the order: a number that changes whenever labels may have changed.
     pub(super) fn version(&self) -> u64 {
         self.version
     }
 
-    /// Returns the label of a component. Labels increase along the order, and stay equal while [`Order::version`]
-    /// does.
+    /// Returns the label of a component. Labels increase along the order. They do not change while [`Order::version`]
+    /// stays the same.
     pub(super) fn label(&self, id: ComponentId) -> u64 {
         self.links[id.index()].label
     }
 
-    /// Returns the first component of the order.
+    /// Returns the first component of the order; `None` if the order has no components.
     pub(super) fn first(&self) -> Option<ComponentId> {
         self.first
     }
 
-    /// Returns the component directly after `id` in the order.
+    /// Returns the component directly after `id` in the order; `None` if `id` is the last component.
     pub(super) fn after(&self, id: ComponentId) -> Option<ComponentId> {
         some(self.links[id.index()].after)
     }
 
-    /// Inserts a new component, which has the next number, directly before `at`.
+    /// Inserts a new component directly before `at` in the order. Returns the new component, which gets the lowest
+    /// unused number.
     pub(super) fn put_before(&mut self, at: ComponentId) -> ComponentId {
         let new = self.fresh();
         self.link(self.links[at.index()].before, new, at);
         new
     }
 
-    /// Inserts a new component, which has the next number, directly after `at`.
+    /// Inserts a new component directly after `at` in the order. Returns the new component, which gets the lowest
+    /// unused number.
     pub(super) fn put_after(&mut self, at: ComponentId) -> ComponentId {
         let new = self.fresh();
         self.link(at, new, self.links[at.index()].after);
         new
     }
 
-    /// Appends a new component, which has the next number.
+    /// Inserts a new component at the end of the order. Returns the new component, which gets the lowest unused
+    /// number.
     pub(super) fn put_last(&mut self) -> ComponentId {
         let new = self.fresh();
         self.link(self.last.unwrap_or(NONE), new, NONE);
@@ -118,8 +122,8 @@ impl Order {
         }
     }
 
-    /// Relabels evenly the smallest range of 2^i labels around a component of which less than the fraction (2/3)^i is
-    /// in use.
+    /// Spreads the labels around a component evenly: in the smallest range of 2^i labels around the component's label
+    /// of which less than the fraction (2/3)^i is in use.
     fn spread(&mut self, at: ComponentId) {
         let label = self.label(at);
         let (mut low, mut high, mut n) = (at, at, 1_u64);

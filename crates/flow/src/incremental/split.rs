@@ -18,7 +18,8 @@ use crate::components::{ComponentId, components};
 use crate::fuel::{Cancelled, Fuel};
 use crate::solver::{FunctionId, Lattice, NodeId};
 
-/// Splits all components from which edges were removed until each component is strongly connected.
+/// Splits each component that may no longer be strongly connected, because edges were removed, into strongly
+/// connected components.
 pub(super) fn settle_doubts<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,
@@ -69,8 +70,9 @@ fn settle<L: Lattice>(
     Ok(())
 }
 
-/// Cuts a closed set of nodes off a component: a set that no edge leaves in `direction` within the component. The
-/// last doubt of the component must lead from one side of the cut to the other.
+/// Cuts a closed set of nodes off a component, and splits the set into strongly connected components. The set is
+/// closed if no edge within the component leads out of it in `direction`. For the last pair of nodes in the
+/// component's list of doubts, one node must be in the set and the other must not.
 fn cut<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,
@@ -126,8 +128,8 @@ fn cut<L: Lattice>(
     Ok(())
 }
 
-/// Decomposes a whole component into strongly connected components. The largest piece keeps the id and the place in
-/// the order of components.
+/// Splits a whole component into strongly connected components. The largest of these keeps the id of the component
+/// and its place in the order of components.
 fn split<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,
@@ -145,8 +147,8 @@ fn split<L: Lattice>(
     Ok(())
 }
 
-/// Returns the strongly connected components that the given nodes form, from the lowest to the highest in the order
-/// of components.
+/// Returns the strongly connected components of the subgraph of the given nodes, as lists of nodes. A component comes
+/// later in the result than the components from which values flow into it.
 fn pieces<V: Copy + Eq + Hash>(
     state: &mut SolverState<V>,
     nodes: &[NodeId],
@@ -173,9 +175,10 @@ fn pieces<V: Copy + Eq + Hash>(
     Ok(pieces)
 }
 
-/// Moves nodes out of a component into new components, which are placed directly below and directly above it in the
-/// order of components; both lists are in ascending order. Other components are not affected, because each new
-/// component starts with the values of the old component and is next to it in the order.
+/// Moves nodes out of the component `id`: each list of nodes in `below` and `above` becomes a new component. In the
+/// order of components, those of `below` are placed directly before `id`, those of `above` directly after it; both
+/// are in ascending order. Other components are not affected, because each new component starts with the values of
+/// `id` and is next to it in the order.
 fn detach<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,
@@ -212,7 +215,7 @@ fn detach<L: Lattice>(
     state.wait(id, Round::FIRST);
 }
 
-/// Moves nodes of the component `old` into the new component `new`.
+/// Moves nodes from the component `old` into the new component `new`, which starts with the values of `old`.
 fn found<V: Copy + Eq + Hash>(
     state: &mut SolverState<V>,
     old: ComponentId,
@@ -235,8 +238,8 @@ fn found<V: Copy + Eq + Hash>(
     state.statistics.pieces += 1;
 }
 
-/// Removes values from the counts of a component before the nodes `moved` leave it: the values that flow into these
-/// nodes, and the values that flow from them into the other nodes of the component.
+/// Subtracts values from the counters of a component before the nodes `moved` leave the component: the values that
+/// flow into these nodes, and the values that flow from these nodes into the component's other nodes.
 fn uncount<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,

@@ -11,7 +11,8 @@ use crate::components::{ComponentId, components};
 use crate::fuel::{Cancelled, Fuel};
 use crate::solver::{FunctionId, Lattice, NodeId, solve};
 
-/// A lattice of sets of 64 elements; function `f` above 0 removes the elements whose number is divisible by `f + 1`.
+/// A lattice of sets of 64 elements, as bits of a number. The function with the number `f` above 0 removes the
+/// elements whose number is divisible by `f + 1`.
 #[derive(Default)]
 struct Bits {
     operations: u32,
@@ -56,7 +57,8 @@ fn solved(solver: &mut Incremental<u64>) {
     assert_eq!(solver.solve(&mut Bits::default(), &mut || false), Ok(()));
 }
 
-/// Returns a description of an inconsistency in the data that a solver keeps after it has found a solution, if any.
+/// Returns a description of an inconsistency in the data that a solver keeps after it has found a solution; `None` if
+/// the data is consistent.
 fn flaw(solver: &Incremental<u64>) -> Option<String> {
     let SolverState { graph, parts, order, .. } = &solver.state;
     if !graph.is_sound() {
@@ -210,8 +212,8 @@ fn pieces_are_in_order() {
     }
 }
 
-/// Returns a system with a ring of `n` nodes with chords. The value of each node also flows into a node of its own
-/// that flows nowhere.
+/// Returns a system with a ring of `n` nodes and additional edges (chords) between them. The value of each node of
+/// the ring also flows into a further node, out of which no edge leads.
 fn ring(n: u32) -> Incremental<u64> {
     let mut solver = Incremental::new(0);
     (0..2 * n).for_each(|_| _ = solver.add());

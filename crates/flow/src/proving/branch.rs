@@ -6,7 +6,8 @@ use bir::ops::{BinaryOp, CmpOp, Cond};
 use super::scan::Scan;
 use super::state::What;
 
-/// Calls `f` with each fact that follows if the comparison `left cond right` holds.
+/// Calls `f` with each fact that follows if the comparison `left cond right` holds: a variable, and a property of its
+/// value.
 pub(super) fn known_after(
     body: &Body,
     scan: &Scan<'_>,
@@ -43,7 +44,7 @@ fn null_test(scan: &Scan<'_>, cond: Cond, e: ExprId, mut f: impl FnMut(Var, What
     }
 }
 
-/// Calls `f` with the facts that follow if the comparison `var cond number` of ints or longs holds.
+/// Calls `f` with each fact about `var` that follows if the comparison `var cond number` of ints or longs holds.
 fn number_test(var: Var, cond: Cond, number: i64, mut f: impl FnMut(Var, What)) {
     let (not_zero, not_negative) = match cond {
         Cond::Eq => (number != 0, number >= 0),
@@ -76,7 +77,8 @@ pub(super) fn negated(cond: Cond) -> Cond {
     }
 }
 
-/// Returns the comparison that `cond` becomes if its operands are exchanged.
+/// Returns the comparison that holds for exchanged operands if and only if `cond` holds for the operands: for example
+/// `>` for `<`.
 fn swapped(cond: Cond) -> Cond {
     match cond {
         Cond::Lt => Cond::Gt,

@@ -26,7 +26,7 @@ use state::{Fact, State, What, meet_one};
 use crate::blocks::{Blocks, Handlers};
 use crate::discharge::Proof;
 
-/// Working memory that is reused from one method to the next.
+/// Working memory for the search for proofs, reused from one method to the next.
 #[derive(Default)]
 pub struct Scratch {
     tables: Tables,
@@ -35,7 +35,8 @@ pub struct Scratch {
     made: Made,
 }
 
-/// Returns the assertions of a method that always hold, each with its proof, ascending. `scratch` is working memory.
+/// Returns the assertions of a method that always hold, each with its proof, ascending by instruction. `scratch` is
+/// working memory.
 pub fn proofs(body: &Body, scratch: &mut Scratch) -> Box<[(InstrId, Proof)]> {
     let Scratch { tables, proved, memory, .. } = scratch;
     let mut scan = Scan::new(body, tables);
@@ -55,9 +56,10 @@ pub fn proofs(body: &Body, scratch: &mut Scratch) -> Box<[(InstrId, Proof)]> {
     proved.as_slice().into()
 }
 
-/// Returns assertions of a method that always hold, each with its proof, ascending: all of them, or enough to
-/// determine which exceptions assertions raise under which exception-table rows, and in which order these first
-/// occur. Cheaper than [`proofs`], because often a single pass over the body suffices.
+/// Returns assertions of a method that always hold, each with its proof, ascending by instruction. Some of those that
+/// [`proofs`] returns may be missing, but the result suffices to determine which exceptions the assertions raise
+/// under which exception-table rows, and in which order these exceptions first occur. This is cheaper than
+/// [`proofs`], because often a single pass over the body suffices.
 pub fn proofs_of_raised(body: &Body, scratch: &mut Scratch) -> Box<[(InstrId, Proof)]> {
     if settled(body, &mut scratch.made, &mut scratch.proved) {
         return scratch.proved.as_slice().into();
@@ -77,21 +79,23 @@ fn use_in_open(scan: &mut Scan<'_>, check: Check) -> bool {
     helps
 }
 
-/// Whether an assertion is proved, and how.
+/// Whether it is known so far that an assertion always holds, and how it was proved.
 #[derive(Clone, Copy)]
 enum Known {
-    /// The assertion was proved for all paths without the forward pass.
+    /// The assertion holds on all paths; this was proved without the forward pass.
     Always(Proof),
-    /// The result of the latest visit of the forward pass: the proof, or `None` if the assertion was not proved.
+    /// The result of the forward pass when it last visited the assertion: the proof, or `None` if the assertion could
+    /// not be proved.
     Here(Option<Proof>),
 }
 
-/// The forward pass. It computes a greatest fixpoint, and visits the pending block with the lowest number first.
-/// Facts at the start of a block are only removed, so the result of the last visit of each block is the final result.
+/// The forward pass, which tracks facts about the values of variables and proves assertions from these facts. It
+/// computes a greatest fixpoint, and always visits the pending block with the lowest number. Facts at the start of a
+/// block are only removed, never added, so the result of the last visit of a block is its final result.
 struct Flow<'a> {
     body: &'a Body,
     scan: &'a Scan<'a>,
-    /// A lower bound of the numbers of pending blocks.
+    /// A number such that no block with a lower number is pending (still to be visited).
     lowest: usize,
     m: &'a mut Memory,
 }
@@ -100,24 +104,26 @@ struct Flow<'a> {
 struct Memory {
     blocks: Blocks,
     handlers: Handlers,
-    /// For each block, where the facts at its start are in `pool`: index and length. `None` until the block is
-    /// reached.
+    /// For each block, the range of `pool` that holds the facts at the start of the block: index and length. `None`
+    /// until the pass reaches the block.
     at_start: Vec<Option<(u32, u32)>>,
     pool: Vec<Fact>,
     pending: Vec<bool>,
-    /// For each instruction that is an assertion, whether it is proved; the entries of other instructions are unused.
+    /// For each instruction that is an assertion, whether it is proved. The entries of other instructions are not
+    /// used.
     known: Vec<Known>,
     state: State,
-    /// The facts that hold at every instruction of the current block, and hence whenever it raises an exception.
+    /// The facts that hold before every instruction of the visited block, and so also whenever the block raises an
+    /// exception.
     raised: State,
 }
 
-/// The maximum average number of visits of an instruction in the forward pass.
+/// The forward pass gives up if it visits the instructions of a method more often than this on average.
 const MAX_VISITS: usize = 16;
 
 impl<'a> Flow<'a> {
-    /// Adds the assertions that the forward pass proves to `proved`. Leaves `proved` unchanged if the method has too
-    /// many handlers or needs too many visits.
+    /// Adds to `proved` the assertions that the forward pass proves. If the method has too many handlers, or the pass
+    /// needs too many visits of blocks, `proved` is left unchanged.
     fn run(body: &'a Body, scan: &'a Scan<'a>, m: &'a mut Memory, proved: &mut Vec<(InstrId, Proof)>) {
         m.blocks.fill(body);
         if m.handlers.fill(body, &m.blocks).is_none() {
@@ -230,8 +236,8 @@ impl<'a> Flow<'a> {
         self.m.raised = raised;
     }
 
-    /// Passes the facts `state` at the end of a block, whose last instruction is `last`, to the blocks that come
-    /// next.
+    /// Passes the facts `state`, which hold at the end of a block, to the blocks that control may enter from there.
+    /// `last` is the last instruction of the block.
     fn leave(&mut self, block: u32, last: InstrId, state: &mut State) {
         let (body, scan) = (self.body, self.scan);
         let instr = &body.instrs[last];
@@ -256,8 +262,8 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Applies the effect of one instruction that completes normally to the facts. Returns whether a fact was
-    /// removed.
+    /// Applies the effect of the instruction `id`, if it completes normally, to the facts `state`. Returns whether a
+    /// fact may have been removed.
     fn pass(&mut self, id: InstrId, state: &mut State) -> bool {
         match self.body.instrs[id] {
             Instr::Assert(check) => {
@@ -286,7 +292,8 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Removes the facts about a variable that gets a new value. Returns whether there were any.
+    /// Removes the facts about the variable `var`, which gets a new value, from `state`. Returns whether a fact was
+    /// removed.
     fn kill(&self, var: Var, state: &mut State) -> bool {
         // Locals of other kinds may overlap with this one; other places do not overlap.
         let matters = matches!(var.place(), Place::Local(_)) || self.scan.is_followed(var);
@@ -343,7 +350,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Adds the facts that follow from a check that was passed.
+    /// Adds to `state` the facts that follow if the assertion `check` of the instruction `id` did not fail.
     fn learn_check(&self, id: InstrId, check: Check, state: &mut State) {
         let why = Proof::Tested(id);
         let mut learn = |e: ExprId, what| {

@@ -9,8 +9,8 @@ use super::state::{State, What};
 use crate::discharge::Proof;
 use crate::throwables::well_known;
 
-/// Returns the fact that proves the check, if any. `state` holds the facts before the check; if it is `None`, only
-/// facts that hold on all paths are used.
+/// Returns the fact that proves that the assertion `check` never fails; `None` if there is no such fact. `state`
+/// holds the facts known before the assertion; if it is `None`, only facts that hold on all paths are used.
 pub(super) fn prove(body: &Body, scan: &Scan<'_>, state: Option<&State>, check: Check) -> Option<Proof> {
     match check {
         Check::NotNull(e) => not_null(body, scan, state, e),
@@ -38,7 +38,7 @@ pub(super) fn prove(body: &Body, scan: &Scan<'_>, state: Option<&State>, check: 
     }
 }
 
-/// Returns the fact that proves that the value is not null, if any.
+/// Returns the fact that proves that the value of the expression `e` is not null; `None` if there is no such fact.
 pub(super) fn not_null(body: &Body, scan: &Scan<'_>, state: Option<&State>, e: ExprId) -> Option<Proof> {
     match scan.origin(e, |_| {}) {
         Origin::This => Some(Proof::This),
@@ -54,7 +54,8 @@ pub(super) fn not_null(body: &Body, scan: &Scan<'_>, state: Option<&State>, e: E
     }
 }
 
-/// Returns the instruction that allocated the value, if it is known.
+/// Returns the instruction that allocated the object that is the value of `e`; `None` if this instruction is not
+/// known.
 fn made(body: &Body, scan: &Scan<'_>, state: Option<&State>, e: ExprId) -> Option<InstrId> {
     match not_null(body, scan, state, e) {
         Some(Proof::Allocated(id)) => Some(id),
@@ -62,7 +63,8 @@ fn made(body: &Body, scan: &Scan<'_>, state: Option<&State>, e: ExprId) -> Optio
     }
 }
 
-/// Returns the exact class of the object that the instruction allocates; `None` if it allocates no object.
+/// Returns the exact class of the object or array that the instruction allocates; `None` if the instruction allocates
+/// nothing.
 fn class_made(body: &Body, id: InstrId) -> Option<ClassName> {
     match body.instrs[id] {
         Instr::New(_, constructor, _) => Some(constructor.class()),
@@ -87,7 +89,7 @@ fn constant(body: &Body, scan: &Scan<'_>, state: Option<&State>, e: ExprId) -> O
     }
 }
 
-/// Returns the length of the array that the instruction allocates, if the length is a constant.
+/// Returns the length of the array that the instruction allocates; `None` if the length is not a known constant.
 fn length_made(body: &Body, scan: &Scan<'_>, id: InstrId) -> Option<i32> {
     // The allocation ran earlier, so only a length that is the same at every execution counts.
     match body.instrs[id] {
@@ -114,7 +116,7 @@ fn bound(body: &Body, scan: &Scan<'_>, state: Option<&State>, array: ExprId, ind
     })
 }
 
-/// Returns the fact that proves that the value is null, if any.
+/// Returns the fact that proves that the value of the expression `e` is null; `None` if there is no such fact.
 fn null(body: &Body, scan: &Scan<'_>, state: Option<&State>, e: ExprId) -> Option<Proof> {
     match scan.origin(e, |_| {}) {
         Origin::Expr(e) => (body.exprs[e] == Expr::Null).then_some(Proof::Constant),
@@ -143,7 +145,8 @@ fn store(body: &Body, scan: &Scan<'_>, state: Option<&State>, array: ExprId, val
     (fits(well_known().object) || value_fits().is_some()).then_some(Proof::Allocated(id))
 }
 
-/// Returns the exact class of the value, if it is a string constant or a class constant.
+/// Returns the exact class of the value of the expression `e` if it is a string constant or a class constant; else
+/// `None`.
 fn exact_constant(body: &Body, scan: &Scan<'_>, e: ExprId) -> Option<ClassName> {
     match scan.origin(e, |_| {}) {
         Origin::Expr(e) => match body.exprs[e] {

@@ -8,7 +8,7 @@ use classfile::names::ClassName;
 
 use crate::reaching::overlap;
 
-/// The origin of a value, if it is the same at every execution.
+/// The origin of the value of an expression, as far as the origin is the same at every execution of the expression.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Origin {
     /// The value is the receiver of the method.
@@ -17,48 +17,51 @@ pub(super) enum Origin {
     Made(InstrId),
     /// The value is the exception that this `catch` instruction caught.
     Caught(InstrId),
-    /// The value is that of this expression, which is not a variable.
+    /// The value was computed by this expression, which is not a variable.
     Expr(ExprId),
-    /// The value is that of this variable, which is assigned by several instructions, or by one that determines no
-    /// fact about the value.
+    /// The value is that of this variable. Several instructions assign the variable, or a single instruction that
+    /// determines no fact about the value.
     Var(Var),
 }
 
 const NEVER: u32 = u32::MAX;
 const OFTEN: u32 = u32::MAX - 1;
-/// The maximum number of variable copies that are followed to find the origin of a value.
+/// The maximum number of copies from variable to variable that are followed to find the origin of a value.
 const MAX_COPIES: usize = 16;
 
-/// The result of the pass over the instructions of a body.
+/// The result of a pass over the instructions of a body: how the instructions assign and use variables.
 pub(super) struct Scan<'a> {
     body: &'a Body,
-    /// The variable of the receiver, if no instruction overwrites it.
+    /// The variable that holds the receiver; `None` if the method is static or an instruction overwrites the
+    /// variable.
     this: Option<Var>,
-    /// The variable that holds the receiver at entry, if an instruction overwrites it later.
+    /// The variable that holds the receiver at entry, if an instruction overwrites it later; else `None`.
     pub(super) first_this: Option<Var>,
     tables: &'a mut Tables,
 }
 
-/// What is known about each variable place. The memory is reused from one body to the next.
+/// What the pass over the instructions found about the place (local, stack slot or temporary) of each variable. The
+/// memory is reused from one body to the next.
 #[derive(Default)]
 pub(super) struct Tables {
-    /// For each temporary, the only instruction that assigns it; [`NEVER`] if there is none, [`OFTEN`] if there are
-    /// several.
+    /// For each temporary, the ordinal of the only instruction that assigns it; [`NEVER`] if no instruction does,
+    /// [`OFTEN`] if several do.
     made: Vec<u32>,
-    /// For each place of a local, the number of instructions where a fact about it begins, is copied or is used,
-    /// counted up to two. The top bit is [`USEFUL`].
+    /// For each place of a local, the number of instructions at which a fact about the local begins, is copied or is
+    /// used; the count stops at two. The top bit is [`USEFUL`].
     locals: Vec<u8>,
     stack: Vec<u8>,
     temps: Vec<u8>,
-    /// The variable-to-variable assignments of the body, as pairs of target and source.
+    /// The assignments of a variable to a variable in the body, as pairs of the assigned variable and the copied
+    /// variable.
     copies: Vec<(Var, Var)>,
 }
 
-/// The bit that marks a place whose variable an unproved assertion uses, directly or through copies.
+/// The bit that marks the place of a variable that some unproved assertion uses, directly or through copies.
 const USEFUL: u8 = 0x80;
 
 impl<'a> Scan<'a> {
-    /// Scans the whole body; `tables` is cleared and filled.
+    /// Examines all instructions of `body`. The old contents of `tables` are replaced.
     pub(super) fn new(body: &'a Body, tables: &'a mut Tables) -> Self {
         let this = (!body.flags.is_static()).then(|| Var::local(0, Kind::Ref));
         tables.made.clear();
@@ -140,16 +143,16 @@ impl<'a> Scan<'a> {
         &mut list[i]
     }
 
-    /// Marks a variable as used by an assertion that is not yet proved. Returns whether some other instruction may
-    /// yield facts about the variable.
+    /// Marks a variable as used by an assertion that is not yet proved. Returns whether an instruction other than
+    /// this assertion may yield facts about the variable.
     pub(super) fn use_in_open(&mut self, var: Var) -> bool {
         let it = self.place(var);
         *it |= USEFUL;
         *it & !USEFUL >= 2
     }
 
-    /// Extends the marks of [`Scan::use_in_open`] to variables that are copies or sources of marked variables,
-    /// because facts about a copy may hold for the same value.
+    /// Extends the marks that [`Scan::use_in_open`] sets: also marks the variables that are copied to or from a
+    /// marked variable, because facts about one of the two may hold for the value of the other.
     pub(super) fn spread_use(&mut self) {
         let copies = std::mem::take(&mut self.tables.copies);
         let mut changed = true;
@@ -192,8 +195,9 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Returns whether the forward pass must track facts about the variable: an unproved assertion uses the variable,
-    /// directly or through copies, and another instruction may yield a fact about it.
+    /// Returns whether the forward pass must track facts about the variable. That is so if an unproved assertion uses
+    /// the variable, directly or through copies, and an instruction other than this assertion may yield a fact about
+    /// the variable.
     pub(super) fn is_followed(&self, var: Var) -> bool {
         let n = match var.place() {
             Place::Local(i) => self.tables.locals.get(usize::from(i)),
@@ -203,7 +207,8 @@ impl<'a> Scan<'a> {
         n.is_some_and(|&it| it >= USEFUL | 2)
     }
 
-    /// Returns the variable of which the expression is a copy, possibly with casts; `None` for any other expression.
+    /// Returns the variable of which the expression `e` is a copy, possibly with casts; `None` if `e` is not a copy
+    /// of a variable.
     pub(super) fn copied(&self, mut e: ExprId) -> Option<Var> {
         loop {
             match self.body.exprs[e] {
@@ -214,11 +219,11 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Returns the origin of the expression's value. Calls `cast` with the class of each cast between the origin and
-    /// the expression.
+    /// Returns the origin of the value of the expression `e`. Calls `cast` with the class of each cast between the
+    /// origin and the expression.
     ///
-    /// If the answer is a variable, it is the variable that the expression names, not one from which that was copied:
-    /// the source may have a new value by now.
+    /// If the origin is a variable, the result is the variable that `e` itself names. It is not a variable whose
+    /// value was copied into that one earlier, because such a variable may have a new value by now.
     pub(super) fn origin(&self, mut e: ExprId, mut cast: impl FnMut(ClassName)) -> Origin {
         let mut named = None;
         for _ in 0..MAX_COPIES {
@@ -254,7 +259,8 @@ impl<'a> Scan<'a> {
         named.map_or(Origin::Expr(e), Origin::Var)
     }
 
-    /// Returns the only instruction that assigns the variable; `None` if it is no temporary, or has none or several.
+    /// Returns the only instruction that assigns the variable; `None` if the variable is not a temporary, or if no
+    /// instruction or several instructions assign it.
     fn only_assignment(&self, var: Var) -> Option<InstrId> {
         let Place::Temp(i) = var.place() else { return None };
         let id = *self.tables.made.get(i as usize)?;
@@ -264,7 +270,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Returns whether all that can be proved about the expression's value follows from the expression alone.
+/// Returns whether the expression alone determines all facts that can be proved about its value.
 fn tells_enough(e: &Expr) -> bool {
     match e {
         Expr::Int(_)

@@ -9,16 +9,17 @@ use crate::discharge::Proof;
 use crate::reaching::overlap;
 use crate::throwables::well_known;
 
-/// Returns whether proving more assertions than those in `proved` changes neither which exceptions the body raises
-/// nor their order. `proved` is filled with the assertions that hold by their operands alone; it is meaningless if
-/// the result is `false`.
+/// Fills `proved` with the assertions that always hold by their operands alone, and returns whether these suffice:
+/// whether proving further assertions would change neither which exceptions the body raises nor their order. If the
+/// result is `false`, `proved` must not be used.
 ///
 /// The result is `true` if each assertion is of one of three kinds: it is in `proved`; it cannot be proved by any
-/// means; or it comes after an assertion that cannot be proved, raises the same exception, and is covered by the same
-/// exception-table rows.
+/// means; or it comes after an assertion that cannot be proved, that raises the same exception and that is covered by
+/// the same exception-table rows.
 ///
-/// The check is a single pass over the instructions, along the path that falls through. It tracks the variables about
-/// which no fact is known on that path; where paths join, no more facts are known than on each path.
+/// The check is a single pass over the instructions, along the path on which each instruction falls through to the
+/// next. It tracks the variables about which no fact is known on that path; where paths join, no more facts are known
+/// than on each path.
 pub(super) fn settled(body: &Body, made: &mut Made, proved: &mut Vec<(InstrId, Proof)>) -> bool {
     made.clear();
     proved.clear();
@@ -93,12 +94,12 @@ fn operands(check: Check) -> [Option<ExprId>; 2] {
     }
 }
 
-/// The temporaries whose values are newly allocated objects.
+/// The temporaries whose values are newly allocated objects, as far as the check has passed over the instructions.
 #[derive(Default)]
 pub(super) struct Made {
-    /// The number of the temporary that was assigned last, plus one.
+    /// The number of the temporary that was assigned last, plus one; 0 if none was assigned yet.
     next: u32,
-    /// Pairs of a temporary's number and the instruction that allocates its value, ascending.
+    /// Pairs of a temporary's number and the instruction that allocates the temporary's value, ascending by number.
     allocated: Vec<(u32, InstrId)>,
 }
 
@@ -108,8 +109,8 @@ impl Made {
         self.allocated.clear();
     }
 
-    /// Records an assignment. Returns `false` if the quick check must give up: the variable is `this`, or a temporary
-    /// that may have another assignment.
+    /// Records that the instruction `id` assigns the variable `var`. Returns `false` if [`settled`] must give up: the
+    /// variable is `this`, or a temporary that another instruction may assign, too.
     fn assign(&mut self, body: &Body, var: Var, id: InstrId) -> bool {
         match var.place() {
             Place::Local(_) => body.flags.is_static() || !overlap(var, Var::local(0, Kind::Ref)),
@@ -130,7 +131,8 @@ impl Made {
         }
     }
 
-    /// Returns the fact that proves the assertion on all paths, if it follows from the assertion's operands alone.
+    /// Returns the fact that proves the assertion on all paths, if the assertion's operands alone suffice for a
+    /// proof; else `None`.
     fn proof(&self, body: &Body, check: Check) -> Option<Proof> {
         let constant = |it: bool| it.then_some(Proof::Constant);
         match check {
@@ -181,8 +183,8 @@ impl Made {
     }
 }
 
-/// The variables about which no fact is known, and whose value is not a constant, a new object or a copy. Only the
-/// first 64 locals and the first 64 temporaries are tracked.
+/// The variables about which no fact is known, and whose value is not a constant, a new object or a copy; one bit for
+/// each variable. Only the first 64 locals and the first 64 temporaries are tracked.
 #[derive(Default)]
 struct Fresh {
     locals: u64,
@@ -190,8 +192,8 @@ struct Fresh {
 }
 
 impl Fresh {
-    /// Returns the variables about which no fact is known at entry: all locals except the receiver, which is not
-    /// null.
+    /// Returns the set of the variables about which no fact is known at the entry of the method: all locals except
+    /// the receiver, which is not null.
     fn at_entry(body: &Body) -> Self {
         Fresh { locals: if body.flags.is_static() { u64::MAX } else { u64::MAX << 1 }, temps: 0 }
     }
@@ -219,7 +221,7 @@ impl Fresh {
         }
     }
 
-    /// Returns whether nothing can be proved about the expression's value.
+    /// Returns whether nothing can be proved about the value of the expression `e`.
     fn is_unknown(&self, body: &Body, e: ExprId) -> bool {
         match body.exprs[e] {
             Expr::Field(..) | Expr::Static(_) | Expr::Elem(..) => true,
@@ -238,8 +240,8 @@ impl Fresh {
         }
     }
 
-    /// Records that facts about the variable may be known from here on, if the expression is a variable or a cast of
-    /// one.
+    /// If the expression `e` is a variable or a cast of a variable, records that facts about this variable may be
+    /// known from here on.
     fn touch(&mut self, body: &Body, mut e: ExprId) {
         loop {
             match body.exprs[e] {
