@@ -12,7 +12,8 @@ const MAX_NESTING: u32 = 64;
 /// An attribute with unparsed content.
 #[derive(Clone, Copy)]
 pub struct Attribute<'a> {
-    /// The name, not validated: compare it with ASCII words only.
+    /// The name of the attribute. Its bytes are not checked to be modified UTF-8, so compare it only with ASCII
+    /// names.
     pub name: &'a [u8],
     /// The bytes of the content, without the name index and the length that precede them.
     pub content: &'a [u8],
@@ -132,7 +133,8 @@ pub struct Annotation {
 /// The value of an annotation element (JVMS §4.7.16.1).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Value {
-    /// A number, character or boolean: the tag, and the bits of the constant.
+    /// A number, character or boolean: the tag that names its type (JVMS §4.7.16.1, table 4.7.16.1-A), and the bits
+    /// of the constant.
     Const(u8, u64),
     /// A string.
     Str(Name),

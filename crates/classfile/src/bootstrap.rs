@@ -121,8 +121,8 @@ pub struct Bootstraps<'c, 'a> {
     pool: &'c Pool<'a>,
     /// The offset in the class file of each row of the table.
     rows: Vec<u32>,
-    /// A cache: the static arguments of the rows read so far, by row number. In crafted files, many call sites share
-    /// a row with many arguments.
+    /// A cache: the static arguments of the rows read so far, by row number. It bounds the work on crafted files, in
+    /// which many call sites share a row with many arguments.
     known: RefCell<FxHashMap<u16, Arc<[Loadable]>>>,
 }
 

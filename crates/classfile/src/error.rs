@@ -4,14 +4,15 @@ use std::fmt;
 
 /// A place in a class file that violates the JVMS.
 ///
-/// A malformed method body costs only that method; a malformed class structure costs the whole class.
+/// A fault in the body of a method makes only that method unreadable; a fault in the structure of the class makes the
+/// whole class unreadable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed {
     /// Byte offset from the start of the class file.
     pub offset: u32,
     /// The violated section of the JVMS, as in `4.7.3`.
     pub jvms: &'static str,
-    /// The fault.
+    /// The kind of the fault, with the values that describe it.
     pub fault: Fault,
 }
 
@@ -27,7 +28,7 @@ pub enum Fault {
     },
     /// The first four bytes are not `CAFEBABE`.
     Magic(u32),
-    /// A major version that never existed.
+    /// A major version that no Java release ever had.
     Version(u16),
     /// A constant-pool tag that does not exist.
     Tag(u8),
@@ -44,7 +45,7 @@ pub enum Fault {
     Utf8,
     /// A name or descriptor that violates its grammar; the string names the kind, as in `class name`.
     Grammar(&'static str),
-    /// Bytes after the end of the structure; the number of these bytes.
+    /// Bytes follow the end of the class file or attribute; the value is the number of these bytes.
     Trailing(u64),
     /// An opcode that does not exist, or is not allowed where it occurs.
     Opcode(u8),

@@ -46,22 +46,22 @@ pub enum Insn {
     Load(Kind, u16),
     /// `istore` etc.: the kind of the value and the slot; `astore` also stores return addresses.
     Store(Kind, u16),
-    /// `iaload` etc.
+    /// `iaload` etc., with the element type of the array.
     ArrayLoad(Elem),
-    /// `iastore` etc.
+    /// `iastore` etc., with the element type of the array.
     ArrayStore(Elem),
     /// `pop`, `dup`, `swap` etc.
     Stack(StackOp),
     /// An operation on two operands of one kind, with a result of that kind (for shifts, the second operand is an
     /// int).
     Binary(BinOp, Kind),
-    /// `ineg` etc.
+    /// `ineg` etc., with the kind of the operand.
     Neg(Kind),
     /// `iinc`: slot and increment.
     Iinc(u16, i16),
-    /// `i2l` etc.
+    /// `i2l` etc.: a conversion of a number to another kind.
     Convert(Conv),
-    /// `lcmp`, `fcmpl` etc.
+    /// `lcmp`, `fcmpl` etc.: a comparison that pushes -1, 0 or 1.
     Compare(CmpOp),
     /// `ifeq` etc.: compares an int with zero.
     If(Cond, Pc),
@@ -268,7 +268,7 @@ impl<'a> Switch<'a> {
         self.rows.is_empty()
     }
 
-    /// Returns the keys and targets in order.
+    /// Returns the keys in ascending order, each with its branch target.
     pub fn cases(&self) -> impl ExactSizeIterator<Item = (i32, Pc)> + use<'a> {
         let Switch { pc, low, rows, .. } = *self;
         let n4 = move |at: usize| u4(rows, at).unwrap_or_default();

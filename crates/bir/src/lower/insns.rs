@@ -14,9 +14,9 @@ use super::symbolic::{Content, Slot};
 use crate::body::{CallKind, Check, Expr, ExprId, Instr, InstrId, SwitchTable, Var, from_index};
 use crate::ops::{BinaryOp, Elem, Kind, UnOp};
 
-/// The lowering of a method, instruction by instruction.
+/// Lowers the bytecode of a method, instruction by instruction.
 pub(super) struct Lowerer<'l, 'c, 'a> {
-    /// The symbolic machine: operand stack, locals and emitted body.
+    /// The state of the symbolic execution: the operand stack and the emitted body.
     pub(super) m: SymbolicMachine<'l>,
     /// The code of the method.
     pub(super) code: &'l Code<'c, 'a>,
@@ -247,7 +247,8 @@ impl Lowerer<'_, '_, '_> {
         Ok(())
     }
 
-    /// Returns whether lean lowering omits the store into an array whose operands are on top of the stack.
+    /// Returns whether lean lowering ([`super::lower_lean`]) omits the array store whose operands are on top of the
+    /// stack, because it surely raises nothing.
     fn stores_surely(&self, elem: Elem) -> bool {
         let (Some(lean), [.., array, index, value]) = (&self.m.lean, &*self.m.stack.slots) else {
             return false;
@@ -403,12 +404,12 @@ impl Lowerer<'_, '_, '_> {
 
     // ---- control ----
 
-    /// Returns the label of the block with this index in the walk.
+    /// Returns the label of the block with the index `block` in `Walk::blocks`.
     pub(super) fn block_label(&self, block: usize) -> InstrId {
         from_index(block)
     }
 
-    /// Returns the label of the `catch` that precedes the handler block with this index in the walk.
+    /// Returns the label of the `catch` that precedes the handler block with the index `block` in `Walk::blocks`.
     pub(super) fn catch_label(&self, block: usize) -> InstrId {
         from_index(self.m.walk.blocks.len() + block)
     }

@@ -9,14 +9,15 @@ use crate::insn::{Insn, Pc, Switch};
 
 /// The flag of an instruction at which a block begins.
 pub(super) const LEADER: u8 = 1;
-/// The flag of an instruction that is the target of a branch.
+/// The flag of an instruction that is the target of a branch, or at which control continues after a subroutine.
 pub(super) const TARGET: u8 = 2;
 /// The flag of an instruction at which the handler of an exception-table row begins.
 pub(super) const HANDLER: u8 = 4;
 /// The flag of an instruction to which control falls through from the instruction before.
 pub(super) const FALLEN_INTO: u8 = 8;
 
-/// Decodes the instructions of `code`, and sets the instructions, ordinals, leaders and ranges of `walk`.
+/// Decodes the instructions of `code`, and stores in `walk` the instructions, their ordinals, the leaders (the
+/// instructions at which blocks begin) and the exception table. `major` is the major version of the class file.
 pub(super) fn decode(walk: &mut Walk, code: &Code<'_, '_>, major: u16) -> Result<()> {
     let Walk { insns, ordinals, leaders, branches, .. } = walk;
     insns.clear();
@@ -61,7 +62,7 @@ pub(super) fn decode(walk: &mut Walk, code: &Code<'_, '_>, major: u16) -> Result
     ranges(walk, code)
 }
 
-/// Marks the targets of branches as leaders.
+/// Marks the targets of branches as leaders (instructions at which blocks begin).
 fn targets(walk: &mut Walk, code: &Code<'_, '_>) -> Result<()> {
     let Walk { insns, ordinals, leaders, branches, .. } = walk;
     for &branch in &*branches {

@@ -10,7 +10,8 @@ use crate::error::{Fault, Malformed, Result};
 use crate::insn::{Insn, Pc, Switch};
 use crate::pool::Pool;
 
-/// The fault if inlining subroutines takes too many steps, or if the target of a `ret` is unknown while inlining.
+/// The fault of a body whose subroutines cannot be inlined: inlining takes too many steps, or the target of a `ret`
+/// is unknown.
 pub(super) const OVER_LIMIT: Fault = Fault::Other("subroutines cannot be inlined");
 
 /// The maximum number of copies of one instruction that inlining may make.
@@ -34,7 +35,7 @@ const TOO_MANY_STEPS: Fault = Fault::Other("following the control flow of the me
 pub(super) struct Walker<'w, 'c, 'a> {
     w: &'w mut Walk,
     pool: &'c Pool<'a>,
-    /// The number of entries of [`Walk::apart`] that were known when this pass over the body began; these are sorted.
+    /// The number of entries of [`Walk::apart`] that previous passes over the body found; these entries are sorted.
     known_apart: usize,
     code: &'c Code<'c, 'a>,
     inline: bool,
@@ -42,19 +43,20 @@ pub(super) struct Walker<'w, 'c, 'a> {
     steps: usize,
     /// The number of steps that are left, see [`patience`].
     patience: usize,
-    /// The number of entries stored in [`Walker::locals`], plus the number of call sites stored for `ret`
-    /// instructions.
+    /// The number of entries stored in [`Walker::locals`], plus the number of call sites to which `ret` instructions
+    /// return.
     kept: usize,
     /// The blocks that have to be visited.
     work: Vec<u32>,
     /// The rows of the exception table. In a method without subroutines, a row is removed when its handler is
-    /// reached.
+    /// reached, because its handler always begins with the same state.
     rows: Rows,
     /// For each block, the locals that hold a return address at its entry; empty in a method without subroutines.
     locals: Vec<Vec<(u16, u32)>>,
 }
 
-/// Walks the decoded body.
+/// Finds the reachable blocks of the decoded body and their operand stacks, and stores them in `w`. Subroutines are
+/// inlined if `inline` is set.
 pub(super) fn run(w: &mut Walk, code: &Code<'_, '_>, inline: bool) -> Result<()> {
     w.inlined = inline;
     w.apart.clear();
@@ -176,8 +178,8 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         }
     }
 
-    /// Ends the block at `end`, and visits the handlers of the exception-table rows that cover an instruction of the
-    /// block.
+    /// Ends the block `id` at the ordinal `end`, and follows control to the handlers of the exception-table rows that
+    /// cover an instruction of the block. `frame` is the state before `end`.
     fn handlers(&mut self, id: u32, end: u32, frame: &Frame) -> Result<()> {
         let block = &mut self.w.blocks[id as usize];
         block.end = end;
@@ -198,7 +200,8 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         }
     }
 
-    /// Visits the handlers of the rows that cover an instruction in `first..end`.
+    /// Follows control to the handlers of the rows that cover an instruction in `first..end`. `locals` are the return
+    /// addresses in local variables at these instructions.
     fn tell(&mut self, context: Context, first: u32, end: u32, locals: &[(u16, u32)]) -> Result<()> {
         let Some(mut place) = self.rows.next(0, first, end) else { return Ok(()) };
         let frame = Frame { stack: vec![Shape::Value(Kind::Ref)], locals: locals.to_vec() };
@@ -215,8 +218,9 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         }
     }
 
-    /// Merges the frame into the block at `first` in `context`, and schedules the block if it is new or its frame
-    /// changed. `flags` says how control reaches the block.
+    /// Merges `frame`, the state with which control reaches the block at the ordinal `first` in `context`, into the
+    /// state at the block's beginning. Schedules the block for a visit if it is new or that state changed. `flags`
+    /// tell how control reaches the block ([`TARGET`], [`HANDLER`] or [`FALLEN_INTO`]).
     fn reach(&mut self, context: Context, first: u32, frame: &Frame, flags: u8) -> Step<()> {
         self.spend(1 + frame.stack.len() + frame.locals.len())?;
         let Some(known) = self.w.block_at(context, first) else {
@@ -292,7 +296,8 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         }
     }
 
-    /// Follows control from the last instruction of the block to all its successors.
+    /// Follows control from `insn`, the last instruction of the block `id`, to all its successors. `i` is the ordinal
+    /// of `insn`.
     fn leave(&mut self, id: u32, i: u32, insn: Insn, frame: &mut Frame) -> Step<()> {
         let context = self.w.blocks[id as usize].context;
         match insn {

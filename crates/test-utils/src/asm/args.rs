@@ -55,8 +55,8 @@ impl<'a> Args<'a> {
         Ok(if it.is("none") { None } else { Some(it.text()) })
     }
 
-    /// Reads a field reference: `owner.name` and a descriptor, with `interface` before them if the owner is an
-    /// interface.
+    /// Reads a field reference: `owner.name` and a descriptor. The keyword `interface` precedes them if the owner is
+    /// an interface.
     pub(super) fn field_ref(&mut self) -> Result<Member, AsmError> {
         let word = self.next()?;
         let Some((owner, name)) = word.split_off_last(b'.') else {

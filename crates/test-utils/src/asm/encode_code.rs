@@ -81,8 +81,8 @@ fn offset(labels: &Labels, pos: Pos) -> Result<u16, AsmError> {
     }
 }
 
-/// Encodes the instructions once. The first pass (`known` is `None`) stores the offsets of labels in `found`; the
-/// second one gets these offsets, resolves branches and collects lines.
+/// Encodes the instructions once. The first pass (`known` is `None`) stores the offsets of labels in `found`. The
+/// second pass gets these offsets as `known`, computes the distances of branches, and collects the line table.
 fn pass(
     body: &CodeBuilder,
     pool: &mut Pool,

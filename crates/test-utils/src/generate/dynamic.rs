@@ -84,7 +84,7 @@ fn add(class: &mut ClassBuilder, name: &str, descriptor: &str, code: CodeBuilder
     class.methods.push(MethodDef { access: 0x9, name, descriptor, code: Some(code), attributes: Vec::new() });
 }
 
-/// Writes a method that concatenates strings and traces the order in which the parts are evaluated.
+/// Writes a method that concatenates strings. Its trace shows the order in which the parts are evaluated.
 fn join(class: &mut ClassBuilder) {
     let mut code = CodeBuilder::new();
     code.op(op::ILOAD_0).call(op::INVOKESTATIC, TRACE, "t", "(I)I").op(op::ALOAD_1).op(op::LLOAD_2);

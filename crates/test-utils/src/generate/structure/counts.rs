@@ -4,7 +4,8 @@ use super::{Body, CallKind, FunctionCode, Method, Structure, TypeKind, Visible};
 
 type Count = fn(&Structure) -> usize;
 
-/// The name of each shape, with the function that counts its occurrences in a program.
+/// The name of each shape of code that the rules about calls distinguish, with the function that counts how often a
+/// program contains the shape.
 const SHAPES: [(&str, Count); 54] = [
     // Interfaces.
     ("default method", |it| it.count_methods(|at, m| it.is_interface(at) && m.is_default())),
@@ -166,7 +167,7 @@ impl Method {
 }
 
 impl Structure {
-    /// The name of each shape, with the number of its occurrences in the program.
+    /// The name of each shape of code, with the number of its occurrences in the program.
     pub fn shapes(&self) -> impl Iterator<Item = (&'static str, usize)> + '_ {
         SHAPES.iter().map(|(name, count)| (*name, count(self)))
     }
@@ -180,8 +181,8 @@ impl Structure {
         (0..self.types.len()).map(of).sum()
     }
 
-    /// Counts method bodies for which `is` holds, and calls that do the same as such a body. `is` gets the type that
-    /// contains the body or call.
+    /// Counts the method bodies for which `is` holds, and the calls in `calls` that do what such a body does. `is`
+    /// gets the index of the type that contains the body or call.
     fn count_bodies(&self, is: impl Fn(usize, Body) -> bool) -> usize {
         let calls = self.count_calls(|at, kind| match kind {
             CallKind::Static(of) => is(at, Body::Static(of)),
@@ -191,8 +192,8 @@ impl Structure {
         self.count_methods(|at, m| is(at, m.body)) + calls
     }
 
-    /// Counts calls for which `is` holds. `is` gets the type that contains the call; `usize::MAX` if a separate class
-    /// contains it.
+    /// Counts the calls for which `is` holds. `is` gets the index of the type that contains the call, or `usize::MAX`
+    /// if a separate class contains it, and the kind of the call.
     fn count_calls(&self, is: impl Fn(usize, CallKind) -> bool) -> usize {
         self.calls.iter().filter(|it| is(it.at.unwrap_or(usize::MAX), it.kind)).count()
     }
@@ -209,8 +210,8 @@ impl Structure {
         })
     }
 
-    /// Counts calls of existing private methods. `is` gets whether the called class is the caller itself, and whether
-    /// the two are in the same nest.
+    /// Counts the calls of existing private methods for which `is` holds. `is` gets two flags: whether the caller
+    /// calls a method of its own class, and whether the called class is in the same nest as the caller.
     fn count_private(&self, is: impl Fn(bool, bool) -> bool) -> usize {
         let nest = |at: usize| match self.types.get(at).and_then(|it| it.host) {
             Some((host, true)) => host,
@@ -221,8 +222,8 @@ impl Structure {
         })
     }
 
-    /// Counts methods `n` with a method of package access and the same name in a superclass. Only superclasses in the
-    /// same package count if `same_package`, only those in other packages otherwise.
+    /// Counts the methods named `n` for which a superclass has a method of the same name with package access. Only
+    /// superclasses in the same package count if `same_package`, only those in other packages otherwise.
     fn count_hidden(&self, same_package: bool) -> usize {
         self.count_methods(|at, m| {
             let hides = |above: &usize| {
@@ -263,8 +264,8 @@ impl Structure {
         self.method(at, name).is_none() && n_defaults(&self.candidates(at, name)) > 1
     }
 
-    /// Counts concrete classes that select a method `m` or `k` from their interfaces, if `is` holds for the
-    /// candidates.
+    /// Counts the concrete classes that select the method `m` or `k` from their interfaces, if `is` holds for the
+    /// maximally specific methods of this name.
     fn count_selections(&self, is: impl Fn(&[&Method]) -> bool) -> usize {
         let selects = |at: usize, name| {
             self.is_concrete(at) && !self.has_in_classes(at, name) && is(&self.candidates(at, name))
@@ -272,8 +273,8 @@ impl Structure {
         ['m', 'k'].into_iter().map(|name| self.count_types(|at| selects(at, name))).sum()
     }
 
-    /// Counts classes `C` declared as in `C extends B implements I`, `B implements J`, `I extends J`, where `I` has a
-    /// default method for a method of `J`.
+    /// Counts the classes `C` declared as in `C extends B implements I`, `B implements J`, `I extends J`, where a
+    /// default method of `I` overrides a method of `J`.
     fn count_new_defaults(&self) -> usize {
         let is_one = |at: usize, name: char| {
             let Some(parent) = self.types[at].parent else { return false };
