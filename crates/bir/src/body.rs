@@ -88,7 +88,7 @@ impl Var {
             Place::Stack(it) => (2, u32::from(it)),
             Place::Temp(it) => (3, it),
         };
-        assert!(number <= MAX_TEMP, "temporary {number} is out of range");
+        assert!(number <= MAX_TEMP, "the number {number} of a temporary is above the limit {MAX_TEMP}");
         let bits = tag << (VAR_BITS + 3) | (kind as u32) << VAR_BITS | number;
         Var(NonZeroU32::new(bits).unwrap_or(NonZeroU32::MIN))
     }
@@ -223,7 +223,7 @@ impl Operands {
     /// # Panics
     /// Panics if `start` is not below [`MAX_OPERANDS`]; lowering rejects a method before that.
     pub fn new(start: usize, len: u8) -> Self {
-        assert!(start < MAX_OPERANDS, "operand {start} is out of range");
+        assert!(start < MAX_OPERANDS, "the operand index {start} is not below the limit {MAX_OPERANDS}");
         Operands((start as u32) << 8 | u32::from(len))
     }
 

@@ -162,7 +162,7 @@ fn annotation(pool: &Pool<'_>, r: &mut Reader<'_>, depth: u32) -> Result<Annotat
 fn value(pool: &Pool<'_>, r: &mut Reader<'_>, depth: u32) -> Result<Value> {
     let at = r.pos();
     if depth > MAX_NESTING {
-        return Err(Malformed::new(at, "4.7.16.1", Fault::Other("annotation nests too deeply")));
+        return Err(Malformed::new(at, "4.7.16.1", Fault::Other("the annotation nests too deeply")));
     }
     let tag = r.u1()?;
     Ok(match tag {
@@ -172,7 +172,13 @@ fn value(pool: &Pool<'_>, r: &mut Reader<'_>, depth: u32) -> Result<Value> {
                 Entry::Float(it) => it as u64,
                 Entry::Long(it) => it as u64,
                 Entry::Double(it) => it,
-                _ => return Err(Malformed::new(at, "4.7.16.1", Fault::Other("constant of the wrong kind"))),
+                _ => {
+                    return Err(Malformed::new(
+                        at,
+                        "4.7.16.1",
+                        Fault::Other("an annotation element refers to a constant of the wrong kind"),
+                    ));
+                }
             };
             Value::Const(tag, bits)
         }
@@ -188,6 +194,12 @@ fn value(pool: &Pool<'_>, r: &mut Reader<'_>, depth: u32) -> Result<Value> {
             }
             Value::Array(items.into())
         }
-        _ => return Err(Malformed::new(at, "4.7.16.1", Fault::OtherAt("unknown element tag", tag.into()))),
+        _ => {
+            return Err(Malformed::new(
+                at,
+                "4.7.16.1",
+                Fault::OtherAt("unknown tag of an annotation element:", tag.into()),
+            ));
+        }
     })
 }

@@ -164,7 +164,7 @@ impl<'a> MethodType<'a> {
 ///
 /// ```text
 ///  63      58   56 55                      5 4        0
-/// [ 1 | - | result | parameters, 3 bits each | how many ]
+/// [ 1 | - | result | parameters, 3 bits each | number   ]
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallShape(u64);

@@ -66,16 +66,18 @@ impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.fault {
             Fault::Truncated { need, have } => {
-                write!(f, "{need} bytes are needed here, but only {have} are left")?
+                write!(f, "{need} bytes are needed from this position on, but only {have} are left")?
             }
             Fault::Magic(it) => write!(f, "the file starts with {it:08x} instead of cafebabe")?,
             Fault::Version(it) => write!(f, "major version {it} does not exist")?,
             Fault::Tag(it) => write!(f, "constant-pool tag {it} does not exist")?,
             Fault::PoolIndex(it) => write!(f, "constant-pool index {it} does not exist")?,
-            Fault::PoolKind { index, want } => write!(f, "constant {index} is not a {want}")?,
+            Fault::PoolKind { index, want } => write!(f, "the constant with index {index} is not a {want}")?,
             Fault::Utf8 => write!(f, "a string is not modified UTF-8")?,
             Fault::Grammar(it) => write!(f, "malformed {it}")?,
-            Fault::Trailing(it) => write!(f, "{it} bytes follow the end of the structure")?,
+            Fault::Trailing(it) => {
+                write!(f, "{it} surplus bytes follow the end of the class file or attribute")?
+            }
             Fault::Opcode(it) => write!(f, "opcode {it:#04x} does not exist")?,
             Fault::Other(it) => f.write_str(it)?,
             Fault::OtherAt(it, n) => write!(f, "{it} {n}")?,

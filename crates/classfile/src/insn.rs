@@ -406,7 +406,7 @@ pub fn decode(code: &[u8], pc: Pc) -> std::result::Result<(Insn, Pc), Box<Fault>
         0xbb => (Insn::New(index()?), 3),
         0xbc => match n1()? {
             n @ 4..=11 => (Insn::NewArray(b"ZCFDBSIJ"[(n - 4) as usize]), 2),
-            n => return Err(Fault::OtherAt("unknown newarray type", n.into()).into()),
+            n => return Err(Fault::OtherAt("newarray has an unknown element type:", n.into()).into()),
         },
         0xbd => (Insn::ANewArray(index()?), 3),
         0xbe => (Insn::ArrayLength, 1),
@@ -447,7 +447,7 @@ fn decode_wide(code: &[u8], at: usize) -> std::result::Result<(Insn, u32), Fault
             (Insn::Iinc(slot, by as i16), 6)
         }
         0xa9 => (Insn::Ret(slot), 4),
-        _ => return Err(Fault::OtherAt("wide must not precede opcode", op.into())),
+        _ => return Err(Fault::OtherAt("the prefix wide must not precede the opcode", op.into())),
     })
 }
 

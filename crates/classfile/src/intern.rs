@@ -178,7 +178,7 @@ impl<T: Copy> Table<T> {
             Err(free) => free,
         };
         let Some(id) = NonZeroU32::new(self.next.fetch_add(1, Ordering::Relaxed)) else {
-            unreachable!("four thousand million names do not fit into the inputs that we accept")
+            unreachable!("the accepted inputs are too small to contain 2^32 different names")
         };
         let (chunk, i) = Self::place(id);
         let slots = self.chunks[chunk].get_or_init(|| (0..FIRST << chunk).map(|_| OnceLock::new()).collect());

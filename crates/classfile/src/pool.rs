@@ -409,7 +409,7 @@ impl<'a> Pool<'a> {
             return Err(Malformed::new(
                 self.offset(index)?,
                 "4.4.2",
-                Fault::Grammar("constructor descriptor: it returns a value"),
+                Fault::Grammar("constructor descriptor: a constructor must return void"),
             ));
         }
         Ok((member, tag == 11, shape))

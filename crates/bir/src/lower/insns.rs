@@ -77,7 +77,7 @@ impl Lowerer<'_, '_, '_> {
             Insn::Switch(table) => self.switch(table)?,
             Insn::Return(kind) => {
                 if kind != self.returns {
-                    return Err(fault("a return instruction has another kind than the result type"));
+                    return Err(fault("the return instruction does not fit the result type of the method"));
                 }
                 let value = if kind.is_some() { Some(self.m.pop::<1>()?[0].0) } else { None };
                 self.m.save_heap(self.m.stack.slots.len())?;
@@ -194,7 +194,7 @@ impl Lowerer<'_, '_, '_> {
                     self.m.push_result(Some(var));
                     return Ok(());
                 }
-                _ => return Err(fault("constant of the wrong kind")),
+                _ => return Err(fault("ldc2_w or ldc loads a constant of the wrong kind")),
             },
         };
         self.m.constant(expr, kind);
@@ -419,14 +419,14 @@ impl Lowerer<'_, '_, '_> {
             .m
             .walk
             .ordinal(to)
-            .ok_or_else(|| fault("branch to a pc that is not the start of an instruction"))?;
+            .ok_or_else(|| fault("a branch leads to a pc that is not the start of an instruction"))?;
         self.label_at(self.m.context, ordinal)
     }
 
     fn label_at(&self, context: u32, ordinal: u32) -> Step<InstrId> {
         match self.m.walk.block_at(context, ordinal) {
             Some(block) => Ok(self.block_label(block)),
-            None => Err(fault("branch to code that control cannot reach")),
+            None => Err(fault("a branch leads to code that control cannot reach")),
         }
     }
 
@@ -468,7 +468,7 @@ impl Lowerer<'_, '_, '_> {
             .m
             .walk
             .ordinal(to)
-            .ok_or_else(|| fault("branch to a pc that is not the start of an instruction"))?;
+            .ok_or_else(|| fault("a branch leads to a pc that is not the start of an instruction"))?;
         let inside = if self.m.walk.inlined {
             self.m.stack.slots.push(Slot::return_address(None));
             self.m.walk.called(self.m.context, self.m.at)
@@ -489,7 +489,8 @@ impl Lowerer<'_, '_, '_> {
         let walk = self.m.walk;
         let known = walk.blocks[block].returns;
         if walk.inlined {
-            let (context, ordinal) = walk.return_site(known.ok_or_else(|| fault("ret without a jsr"))?);
+            let (context, ordinal) =
+                walk.return_site(known.ok_or_else(|| fault("a ret has no jsr to return to"))?);
             let to = self.label_at(context, ordinal)?;
             self.m.emit(Instr::Goto(to));
             return Ok(());

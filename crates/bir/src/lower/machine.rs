@@ -27,20 +27,20 @@ pub(super) fn fault(what: &'static str) -> Box<Malformed> {
 pub(super) fn build_fault(it: BuildError) -> Box<Malformed> {
     fault(match it {
         BuildError::TooLarge => "the method is too large to be lowered",
-        BuildError::Label(_) => "branch to code that control cannot reach",
+        BuildError::Label(_) => "a branch leads to code that control cannot reach",
     })
 }
 
 /// Creates the fault of an instruction that finds too few operands.
 #[cold]
 pub(super) fn missing() -> Box<Malformed> {
-    fault("operand missing from the stack")
+    fault("an operand of the instruction is missing from the stack")
 }
 
 /// Creates the fault of an instruction that uses a new object or a return address as a value.
 #[cold]
 pub(super) fn no_value() -> Box<Malformed> {
-    fault("return address or new object used as a value")
+    fault("the instruction uses a return address or an uninitialised object as a value")
 }
 
 /// The state of the symbolic execution of one method.

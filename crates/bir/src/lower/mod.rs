@@ -110,7 +110,7 @@ fn lowered<'a>(
     };
     let words = words + u32::from(!method.flags.is_static());
     if words > 255 || words > u32::from(code.max_locals) {
-        let fault = Fault::OtherAt("parameters do not fit into max_locals or 255 words:", words.into());
+        let fault = Fault::OtherAt("the parameters take more words than max_locals or 255:", words.into());
         return Err(Malformed::new(method.offset(), "4.3.3", fault));
     }
     let Scratch { builder, walk, stack, begins, pcs, args, lines } = scratch;

@@ -82,7 +82,7 @@ impl<'t> Exprs<'t> {
             b'$' => digits.parse().ok().filter(|it| *it <= MAX_TEMP).map(Place::Temp),
             _ => digits.parse().ok().map(Place::Local),
         };
-        let Some(place) = place else { return self.cur.error("a variable number within its limit") };
+        let Some(place) = place else { return self.cur.error("a variable with a smaller number") };
         self.cur.set_pos(self.cur.pos() + word.len());
         Ok(Some(Var::new(place, kind)))
     }

@@ -12,8 +12,8 @@ use crate::pool::{Entry, Pool, PoolIndex};
 /// the offset. The fault is boxed, so that results are returned in registers.
 pub(super) type Step<T> = std::result::Result<T, Box<Fault>>;
 
-const EMPTY: Fault = Fault::Other("operand missing from the stack");
-const WRONG_KIND: Fault = Fault::Other("operand of the wrong kind on the stack");
+const EMPTY: Fault = Fault::Other("an operand of the instruction is missing from the stack");
+const WRONG_KIND: Fault = Fault::Other("an operand of the instruction is of the wrong kind");
 
 /// The operand stack, and the locals that hold return addresses, at one point of a block.
 #[derive(Default)]
@@ -203,7 +203,11 @@ impl Effects<'_, '_, '_> {
     #[inline]
     fn local(&self, slot: u16, kind: Kind) -> Step<()> {
         if u32::from(slot) + u32::from(kind.words()) > u32::from(self.max_locals) {
-            return Err(Fault::OtherAt("local variable outside max_locals:", slot.into()).into());
+            return Err(Fault::OtherAt(
+                "the instruction uses a local variable outside of max_locals:",
+                slot.into(),
+            )
+            .into());
         }
         Ok(())
     }

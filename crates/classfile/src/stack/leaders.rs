@@ -85,7 +85,7 @@ fn targets(walk: &mut Walk, code: &Code<'_, '_>) -> Result<()> {
         }
         if let Some(target) = bad {
             let fault = Fault::OtherAt(
-                "branch to a pc that is not the start of an instruction:",
+                "a branch leads to a pc that is not the start of an instruction:",
                 i64::from(target.0 as i32),
             );
             return Err(Malformed::new(code.offset + pc.index(), "4.9.1", fault));
@@ -108,12 +108,12 @@ fn ranges(walk: &mut Walk, code: &Code<'_, '_>) -> Result<()> {
         let end = if row.end.0 == behind { Some(n) } else { at(row.end) };
         let (Some(start), Some(end), Some(handler)) = (at(row.start), end, at(row.handler)) else {
             return error(
-                "exception table refers to a pc that is not the start of an instruction: row",
+                "a row of the exception table refers to a pc that is not the start of an instruction: row",
                 walk.ranges.len(),
             );
         };
         if row.start > row.end {
-            return error("exception table row ends before it starts: row", walk.ranges.len());
+            return error("a row of the exception table ends before it starts: row", walk.ranges.len());
         }
         walk.leaders[handler as usize] |= LEADER | HANDLER;
         if walk.has_jsr {

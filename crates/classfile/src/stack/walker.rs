@@ -12,7 +12,7 @@ use crate::pool::Pool;
 
 /// The fault of a body whose subroutines cannot be inlined: inlining takes too many steps, or the target of a `ret`
 /// is unknown.
-pub(super) const OVER_LIMIT: Fault = Fault::Other("subroutines cannot be inlined");
+pub(super) const OVER_LIMIT: Fault = Fault::Other("the subroutines of the method cannot be inlined");
 
 /// The maximum number of copies of one instruction that inlining may make.
 const COPIES: usize = 16;
@@ -164,7 +164,7 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
             self.effects().step(context, i, insn, frame).map_err(|it| self.error(i, it))?;
             // This counts entries, not words, which suffices to bound the stack by the declared size.
             if frame.stack.len() > usize::from(self.code.max_stack) {
-                return Err(self.error(i, Fault::Other("operand stack grows deeper than max_stack")));
+                return Err(self.error(i, Fault::Other("the operand stack grows deeper than max_stack")));
             }
             i += 1;
             if self.w.has_jsr && matches!(insn, Insn::Store(..)) {
@@ -230,7 +230,7 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         block.flags |= flags;
         let (from, to) = block.stack;
         if (to - from) as usize != frame.stack.len() {
-            return Err(Fault::Other("paths join with stacks of different depth").into());
+            return Err(Fault::Other("paths join with operand stacks of different depth").into());
         }
         let mut changed = false;
         for (i, &new) in (from as usize..).zip(&frame.stack) {
@@ -261,7 +261,9 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         }
         self.kept += frame.locals.len();
         if self.w.shapes.len() + frame.stack.len() + self.kept > room(self.w.insns.len()) {
-            return Err(self.too_much(Fault::Other("operand stacks are too deep at too many branches")));
+            return Err(
+                self.too_much(Fault::Other("the operand stacks are too deep at too many branch targets"))
+            );
         }
         let id = self.w.blocks.len() as u32;
         if context == 0 {
@@ -292,7 +294,7 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
                 Ok(Shape::Value(Kind::Ref))
             }
             (Shape::Return(_), Shape::Return(_)) if self.inline => Err(OVER_LIMIT.into()),
-            _ => Err(Fault::Other("paths join with different kinds of values on the stack").into()),
+            _ => Err(Fault::Other("paths join with different kinds of values on the operand stack").into()),
         }
     }
 
@@ -325,7 +327,9 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
     fn jump(&mut self, context: Context, to: Pc, frame: &Frame) -> Step<()> {
         match self.w.ordinal(to) {
             Some(to) => self.reach(context, to, frame, TARGET),
-            None => Err(Fault::Other("branch to a pc that is not the start of an instruction").into()),
+            None => {
+                Err(Fault::Other("a branch leads to a pc that is not the start of an instruction").into())
+            }
         }
     }
 
@@ -363,11 +367,11 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         let called = |it: Pc| known.is_none_or(|known| self.w.ordinal(it) == Some(known));
         let sites: Vec<u32> = self.w.jsr_sites().filter(|it| called(it.1)).map(|it| it.0 + 1).collect();
         if sites.is_empty() {
-            return Err(Fault::Other("ret without a jsr").into());
+            return Err(Fault::Other("a ret has no jsr to return to").into());
         }
         self.kept += sites.len();
         if self.kept > room(n) {
-            return Err(Fault::Other("too many places to return to from subroutines").into());
+            return Err(Fault::Other("the subroutines of the method return to too many call sites").into());
         }
         sites.into_iter().try_for_each(|next| self.go_on(0, next, frame, TARGET))
     }

@@ -70,7 +70,7 @@ impl ClassText {
 
     fn finish(mut self) -> Result<ClassBuilder, AsmError> {
         if self.method.is_some() {
-            return Err(AsmError::new("a method has no .end"));
+            return Err(AsmError::new("the last method has no .end"));
         }
         if !self.members.is_empty() {
             self.class.attributes.push(Attribute::NestMembers(self.members));
