@@ -519,7 +519,8 @@ fn args_in_all(it: &Dynamic) -> usize {
     it.args.len() + it.args.iter().map(inner).sum::<usize>()
 }
 
-/// Returns the number of parameters of a call. `descriptor` is needed only if there are too many for `shape`.
+/// Returns the number of parameters of a call. `descriptor` is called only if there are more parameters than `shape`
+/// stores.
 fn params(shape: CallShape, descriptor: impl FnOnce() -> Descriptor) -> usize {
     let count = || descriptor().method_type().map_or(0, |it| it.params().count());
     shape.params_from_last().map_or_else(count, |it| it.len())

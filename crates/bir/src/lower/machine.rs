@@ -164,7 +164,7 @@ impl SymbolicMachine<'_> {
         Ok(())
     }
 
-    /// Adds the operand list of the current instruction to the body.
+    /// Adds the operand list of the current instruction to the body, and returns its range.
     pub(super) fn listed(&mut self) -> Step<Operands> {
         self.b.operands(self.args).map_err(build_fault)
     }

@@ -254,8 +254,8 @@ impl Effects<'_, '_, '_> {
         Ok(())
     }
 
-    /// Turns all stack entries of the object created by `new` into plain references, because its constructor is
-    /// called.
+    /// Replaces all stack entries for the object created by the `new` with this ordinal by plain references, because
+    /// its constructor is called.
     fn construct(&mut self, new: u32, class: ClassName, f: &mut Frame) -> Step<()> {
         f.stack.pop();
         if let Some((_, Insn::New(index))) = self.insns.get(new as usize)

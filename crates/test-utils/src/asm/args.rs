@@ -15,7 +15,7 @@ impl<'a> Args<'a> {
     }
 
     pub(super) fn next(&mut self) -> Result<&'a Word, AsmError> {
-        self.0.next().ok_or_else(|| AsmError::new("a word is missing"))
+        self.0.next().ok_or_else(|| AsmError::new("a word is missing at the end of the line"))
     }
 
     pub(super) fn text(&mut self) -> Result<Text, AsmError> {

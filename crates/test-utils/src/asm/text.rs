@@ -37,7 +37,8 @@ pub fn parse(text: &str) -> Result<Vec<ClassBuilder>, AsmError> {
             }
             open = Some(ClassText::new(&words).map_err(at)?);
         } else {
-            let class = open.as_mut().ok_or_else(|| at(AsmError::new("no .class yet")))?;
+            let class =
+                open.as_mut().ok_or_else(|| at(AsmError::new("the line precedes the first .class")))?;
             class.line(&words).map_err(at)?;
         }
     }

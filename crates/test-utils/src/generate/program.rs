@@ -154,8 +154,8 @@ impl Writer {
         }
     }
 
-    /// Writes the helper class, and returns the interface that its lambdas implement; `None` if the program has no
-    /// helper class.
+    /// Writes the helper class, which uses `invokedynamic` and dynamic constants, and returns the interface that its
+    /// lambdas implement; `None` if the program has no helper class.
     fn helper(&mut self) -> Option<ClassBuilder> {
         let owner = self.world.helper?;
         self.world.methods.extend(dynamic::methods(owner));

@@ -35,7 +35,8 @@ pub struct Run {
     pub case: Case,
     /// The method that the case calls: `p/Call0.r0(I)V`.
     pub method: String,
-    /// The exception class of the initialiser that fails if it is run; `None` if no initialiser fails.
+    /// The class of the exception that the failing initialiser throws, if it is run; `None` if no initialiser fails
+    /// in this run.
     pub failing: Option<String>,
 }
 
@@ -60,7 +61,7 @@ impl Structure {
         it == of || self.exceptions[it].parent.is_ok_and(|it| self.is_exception_below(it, of))
     }
 
-    /// Each throwable class of the program with its superclass, by name.
+    /// The names of each throwable class of the program and of its superclass.
     pub fn thrown_classes(&self) -> Vec<(String, String)> {
         let mut acc = Vec::new();
         for (i, it) in self.exceptions.iter().enumerate() {

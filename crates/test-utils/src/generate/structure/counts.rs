@@ -101,7 +101,7 @@ const SHAPES: [(&str, Count); 54] = [
     ("initialiser of an interface that has no instance methods with code", |it| {
         it.count_interface_initializers(false)
     }),
-    ("initialiser of a superclass", |it| {
+    ("class whose superclass has an initialiser", |it| {
         it.count_types(|at| it.types[at].parent.is_some_and(|it_| it.types[it_].has_initializer))
     }),
     // Ghosts.
