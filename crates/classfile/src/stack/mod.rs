@@ -237,7 +237,7 @@ impl Walk {
         out
     }
 
-    /// Removes the blocks, stacks and contexts that were found, but not the decoded instructions.
+    /// Removes the blocks, stacks and contexts that a walk found, but not the decoded instructions.
     fn reset(&mut self) {
         self.blocks.clear();
         self.shapes.clear();

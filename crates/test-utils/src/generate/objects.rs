@@ -284,7 +284,8 @@ impl Body<'_> {
     }
 
     /// Writes code that pushes the value to store. If `compound`, the old value is on the stack, and the code
-    /// computes the new value from it. `live` is the number of values on the stack.
+    /// computes the new value from it. `live` is the number of values that the code of the store
+    /// has already pushed.
     fn new_value(&mut self, ty: Ty, live: u32, compound: bool, decl: Decl) {
         self.under(live, |it| it.expr(ty));
         if compound {

@@ -62,8 +62,8 @@ impl Structure {
         acc
     }
 
-    /// The ghosts of the program, each with the exceptions that it promises never to throw, as
-    /// [`crate::ghosts::with_ghosts`] takes them.
+    /// The ghosts of the program, each with the exceptions that it promises never to throw, in
+    /// the form that [`crate::ghosts::with_ghosts`] takes.
     pub(super) fn ghosts(&self) -> BTreeMap<String, Vec<String>> {
         let mut acc = BTreeMap::new();
         for (i, it) in self.types.iter().enumerate() {
