@@ -88,7 +88,7 @@ impl Var {
             Place::Stack(it) => (2, u32::from(it)),
             Place::Temp(it) => (3, it),
         };
-        assert!(number <= MAX_TEMP, "temporary {number} is out of range");
+        assert!(number <= MAX_TEMP, "the number {number} of a temporary is above the limit {MAX_TEMP}");
         let bits = tag << (VAR_BITS + 3) | (kind as u32) << VAR_BITS | number;
         Var(NonZeroU32::new(bits).unwrap_or(NonZeroU32::MIN))
     }
@@ -223,7 +223,7 @@ impl Operands {
     /// # Panics
     /// Panics if `start` is not below [`MAX_OPERANDS`]; lowering rejects a method before that.
     pub fn new(start: usize, len: u8) -> Self {
-        assert!(start < MAX_OPERANDS, "operand {start} is out of range");
+        assert!(start < MAX_OPERANDS, "the operand index {start} is not below the limit {MAX_OPERANDS}");
         Operands((start as u32) << 8 | u32::from(len))
     }
 
@@ -245,14 +245,12 @@ impl Operands {
 
 /// An instruction.
 ///
-/// In the variants, *link errors* are the errors of resolution (JVMS §5.4.3). *initialiser* stands for the exceptions
-/// of the class initialiser, wrapped in ExceptionInInitializerError unless they are Errors, and for
-/// NoClassDefFoundError if the class initialiser failed before. OutOfMemoryError, StackOverflowError and similar
-/// errors can occur anywhere and are not listed.
+/// In the variants, *link errors* are the errors of resolution (JVMS §5.4.3). OutOfMemoryError, StackOverflowError
+/// and similar errors can occur anywhere and are not listed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Instr {
-    /// `x := e`. Raises nothing. (If `e` contains a field read, class constant, cast or `instanceof`, the link errors
-    /// of these occur where the bytecode has the read.)
+    /// `x := e`. Raises nothing. The link errors of a field read, class constant, cast or `instanceof` in `e` occur
+    /// where the bytecode has that instruction, which may be before the assignment.
     Assign(Var, ExprId),
     /// `e.f := e'`. Raises link errors (§6.5.putfield).
     SetField(ExprId, FieldRef, ExprId),
@@ -260,7 +258,9 @@ pub enum Instr {
     SetStatic(FieldRef, ExprId),
     /// `e[i] := e'`. Raises nothing (§6.5.iastore etc.).
     SetElem(Elem, ExprId, ExprId, ExprId),
-    /// Runs the initialiser of the class unless that initialiser has run already (§5.5). Raises: initialiser.
+    /// Runs the initialiser of the class unless that initialiser has run already (§5.5). Raises the exceptions of the
+    /// initialiser, wrapped in ExceptionInInitializerError unless they are Errors, or NoClassDefFoundError if an
+    /// earlier run of the initialiser failed.
     MayInit(ClassName),
     /// Raises the exception of the check if the condition of the check does not hold.
     Assert(Check),
@@ -301,7 +301,8 @@ pub enum Instr {
     Goto(InstrId),
     /// Jumps to the label if the comparison of two ints or two references holds. Raises nothing.
     If(Cond, ExprId, ExprId, InstrId),
-    /// Jumps to the target for the value of the int; the table is an index into [`Body::switches`]. Raises nothing.
+    /// Jumps to the target for the value of the int operand. The number is the index of the switch's table in
+    /// [`Body::switches`]. Raises nothing.
     Switch(ExprId, u32),
     /// The `ret` of a subroutine that was not inlined. The operand is the number of the return site, as pushed by the
     /// `jsr`; the jump goes to the label for that number in the table, which is given by its index in

@@ -25,13 +25,13 @@ pub struct Builder {
     handles: Vec<MethodHandle>,
     /// For each label, the ordinal of the instruction before which the label is placed.
     labels: Vec<u32>,
-    /// The tables built by the last freezing, kept for reuse of their memory.
+    /// The tables that the last [`Builder::freeze`] filled, kept so that their memory is reused.
     frozen: Frozen,
-    /// The arenas of a recycled body, kept for reuse of their memory.
+    /// The arenas of the body that was last passed to [`Builder::recycle`], kept so that their memory is reused.
     spare: (Arena<Expr>, Arena<Instr>),
 }
 
-/// The tables of the body that is being frozen.
+/// The tables of the finished body, while [`Builder::freeze`] fills them.
 #[derive(Default)]
 struct Frozen {
     exprs: Arena<Expr>,
@@ -41,7 +41,7 @@ struct Frozen {
     switches: Vec<SwitchTable>,
 }
 
-/// The reason why a body cannot be frozen.
+/// The reason why a [`Builder`] cannot build a body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BuildError {
     /// A table of the body is full.
@@ -99,8 +99,8 @@ impl Builder {
         self.labels.clear();
     }
 
-    /// Adds an expression and returns its id. The id may be used any number of times, because freezing copies the
-    /// expression for each use.
+    /// Adds an expression and returns its id. The id may be used any number of times, because [`Builder::freeze`]
+    /// copies the expression for each use.
     #[inline]
     pub fn expr(&mut self, expr: Expr) -> ExprId {
         self.exprs.alloc(expr)
@@ -276,22 +276,23 @@ struct Freezer<'b> {
     handle_ids: FxHashMap<MethodHandle, u32>,
     /// A cache of the ids of variables and small constants, indexed by a hash of their content.
     leaves: [ExprId; LEAVES],
-    /// The error of the first label that could not be resolved; `None` if all labels were resolved.
+    /// The error of the first label that could not be resolved; `None` if all labels were resolved so far.
     failed: Option<BuildError>,
 }
 
-/// The number of entries of the cache of leaves, a power of two.
+/// The number of entries of the cache of leaves (variables and small constants), a power of two.
 const LEAVES: usize = 64;
 /// The index that marks an empty cache entry. No expression has this index.
 const NO_LEAF: usize = u32::MAX as usize;
 
-/// Returns the cache index of the leaf whose content is `bits`.
+/// Returns the cache index of the leaf (a variable or small constant) whose content is `bits`.
 fn leaf_slot(bits: u32) -> usize {
     (bits.wrapping_mul(0x9e37_79b9) >> 26) as usize % LEAVES
 }
 
 impl Freezer<'_> {
-    /// Copies the expression tree `id` to the frozen body, operands before operators, and returns the id of the copy.
+    /// Copies the expression tree `id` to the finished body, operands before operators, and returns the id of the
+    /// copy.
     ///
     /// Variables, ints and null are shared. Leaves with names are not shared: the ids of names differ from run to
     /// run, and the layout of a body must not depend on these ids.
@@ -363,7 +364,8 @@ impl Freezer<'_> {
         }
     }
 
-    /// Returns the instruction at which the label is placed.
+    /// Returns the instruction at which the label is placed. If the label was never placed, records the error in
+    /// `failed` and returns the label unchanged.
     fn resolve(&mut self, label: InstrId) -> InstrId {
         self.from.resolve_below(label, self.len).unwrap_or_else(|it| {
             self.failed.get_or_insert(it);
@@ -414,13 +416,13 @@ impl Freezer<'_> {
         }
     }
 
-    /// Copies an expression to the frozen body, and replaces its id by that of the copy.
+    /// Copies an expression to the finished body, and replaces its id by that of the copy.
     #[inline]
     fn set(&mut self, e: &mut ExprId) {
         *e = self.expr(*e);
     }
 
-    /// Replaces the ids of expressions, labels and table entries in the instruction by those of the frozen body, in
+    /// Replaces the ids of expressions, labels and table entries in the instruction by those of the finished body, in
     /// evaluation order.
     fn instr(&mut self, instr: &mut Instr) {
         match instr {

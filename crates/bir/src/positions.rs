@@ -4,7 +4,8 @@
 
 use crate::body::{InstrId, index};
 
-/// The side table of one body.
+/// The side table of one body: the pc and the subroutine copy of each BIR instruction, and the source lines of the
+/// pcs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Positions {
     /// For each BIR instruction, the pc of the bytecode instruction that it was lowered from.

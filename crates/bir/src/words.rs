@@ -3,7 +3,8 @@
 use crate::body::CallKind;
 use crate::ops::{BinOp, CmpOp, Cond, Conv, Elem, Kind};
 
-/// The arithmetic operators. A symbol that is a prefix of another one comes after it.
+/// The arithmetic operators, with their symbols in BIR text. A symbol that is a prefix of another one comes after it,
+/// so that the parser tries the longer one first.
 pub(crate) const ARITH: [(BinOp, &str); 11] = [
     (BinOp::Ushr, ">>>"),
     (BinOp::Shr, ">>"),
@@ -18,7 +19,7 @@ pub(crate) const ARITH: [(BinOp, &str); 11] = [
     (BinOp::Xor, "^"),
 ];
 
-/// The comparisons that yield -1, 0 or 1.
+/// The comparisons that yield -1, 0 or 1, with their keywords in BIR text.
 pub(crate) const COMPARE: [(CmpOp, &str); 5] = [
     (CmpOp::Lcmp, "lcmp"),
     (CmpOp::Fcmpl, "fcmpl"),
@@ -27,7 +28,8 @@ pub(crate) const COMPARE: [(CmpOp, &str); 5] = [
     (CmpOp::Dcmpg, "dcmpg"),
 ];
 
-/// The conditions of branches. A symbol that is a prefix of another one comes after it.
+/// The conditions of branches, with their symbols in BIR text. A symbol that is a prefix of another one comes after
+/// it, so that the parser tries the longer one first.
 pub(crate) const COND: [(Cond, &str); 6] = [
     (Cond::Eq, "=="),
     (Cond::Ne, "!="),
@@ -37,7 +39,7 @@ pub(crate) const COND: [(Cond, &str); 6] = [
     (Cond::Gt, ">"),
 ];
 
-/// The numeric conversions.
+/// The numeric conversions, with their keywords in BIR text.
 pub(crate) const CONV: [(Conv, &str); 15] = [
     (Conv::I2l, "i2l"),
     (Conv::I2f, "i2f"),
@@ -56,7 +58,7 @@ pub(crate) const CONV: [(Conv, &str); 15] = [
     (Conv::I2s, "i2s"),
 ];
 
-/// The call instructions.
+/// The call instructions, with their keywords in BIR text.
 pub(crate) const CALL: [(CallKind, &str); 6] = [
     (CallKind::Virtual, "invokevirtual"),
     (CallKind::Interface, "invokeinterface"),
@@ -86,7 +88,7 @@ pub(crate) const FLAGS: [(u16, &str); 12] = [
     (0x1000, "synthetic"),
 ];
 
-/// The suffix of an operator that names the kind of its operands; empty for ints.
+/// The suffix of an operator in BIR text that names the kind of its operands; empty for ints.
 pub(crate) const KINDS: [(Kind, &str); 5] =
     [(Kind::Long, "L"), (Kind::Float, "F"), (Kind::Double, "D"), (Kind::Ref, "A"), (Kind::Int, "")];
 

@@ -12,7 +12,8 @@ const MAX_NESTING: u32 = 64;
 /// An attribute with unparsed content.
 #[derive(Clone, Copy)]
 pub struct Attribute<'a> {
-    /// The name, not validated: compare it with ASCII words only.
+    /// The name of the attribute. Its bytes are not checked to be modified UTF-8, so compare it only with ASCII
+    /// names.
     pub name: &'a [u8],
     /// The bytes of the content, without the name index and the length that precede them.
     pub content: &'a [u8],
@@ -132,7 +133,8 @@ pub struct Annotation {
 /// The value of an annotation element (JVMS §4.7.16.1).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Value {
-    /// A number, character or boolean: the tag, and the bits of the constant.
+    /// A number, character or boolean: the tag that names its type (JVMS §4.7.16.1, table 4.7.16.1-A), and the bits
+    /// of the constant.
     Const(u8, u64),
     /// A string.
     Str(Name),
@@ -160,7 +162,7 @@ fn annotation(pool: &Pool<'_>, r: &mut Reader<'_>, depth: u32) -> Result<Annotat
 fn value(pool: &Pool<'_>, r: &mut Reader<'_>, depth: u32) -> Result<Value> {
     let at = r.pos();
     if depth > MAX_NESTING {
-        return Err(Malformed::new(at, "4.7.16.1", Fault::Other("annotation nests too deeply")));
+        return Err(Malformed::new(at, "4.7.16.1", Fault::Other("the annotation nests too deeply")));
     }
     let tag = r.u1()?;
     Ok(match tag {
@@ -170,7 +172,13 @@ fn value(pool: &Pool<'_>, r: &mut Reader<'_>, depth: u32) -> Result<Value> {
                 Entry::Float(it) => it as u64,
                 Entry::Long(it) => it as u64,
                 Entry::Double(it) => it,
-                _ => return Err(Malformed::new(at, "4.7.16.1", Fault::Other("constant of the wrong kind"))),
+                _ => {
+                    return Err(Malformed::new(
+                        at,
+                        "4.7.16.1",
+                        Fault::Other("an annotation element refers to a constant of the wrong kind"),
+                    ));
+                }
             };
             Value::Const(tag, bits)
         }
@@ -186,6 +194,12 @@ fn value(pool: &Pool<'_>, r: &mut Reader<'_>, depth: u32) -> Result<Value> {
             }
             Value::Array(items.into())
         }
-        _ => return Err(Malformed::new(at, "4.7.16.1", Fault::OtherAt("unknown element tag", tag.into()))),
+        _ => {
+            return Err(Malformed::new(
+                at,
+                "4.7.16.1",
+                Fault::OtherAt("unknown tag of an annotation element:", tag.into()),
+            ));
+        }
     })
 }

@@ -121,8 +121,8 @@ pub struct Bootstraps<'c, 'a> {
     pool: &'c Pool<'a>,
     /// The offset in the class file of each row of the table.
     rows: Vec<u32>,
-    /// A cache: the static arguments of the rows read so far, by row number. In crafted files, many call sites share
-    /// a row with many arguments.
+    /// A cache: the static arguments of the rows read so far, by row number. It bounds the work on crafted files, in
+    /// which many call sites share a row with many arguments.
     known: RefCell<FxHashMap<u16, Arc<[Loadable]>>>,
 }
 
@@ -200,7 +200,7 @@ impl<'c, 'a> Bootstraps<'c, 'a> {
             return Err(Malformed::new(
                 0,
                 "4.4.8",
-                Fault::OtherAt("unknown method handle kind", kind.into()),
+                Fault::OtherAt("unknown kind of a method handle:", kind.into()),
             ));
         };
         use HandleKind::*;
@@ -220,7 +220,7 @@ impl<'c, 'a> Bootstraps<'c, 'a> {
             return Err(Malformed::new(
                 0,
                 "4.7.23",
-                Fault::OtherAt("there is no bootstrap method", row.into()),
+                Fault::OtherAt("the class file has no bootstrap method with index", row.into()),
             ));
         };
         let at = at as usize;
@@ -228,7 +228,7 @@ impl<'c, 'a> Bootstraps<'c, 'a> {
         let n = n2(2) as usize;
         *args += n;
         if depth >= MAX_DEPTH || *args > MAX_ARGS {
-            return Err(Malformed::new(at, "4.7.23", Fault::Other("dynamic constants nest too deeply")));
+            return Err(Malformed::new(at, "4.7.23", Fault::Other("the dynamic constants nest too deeply")));
         }
         let bootstrap = match self.pool.entry(PoolIndex(n2(0)))? {
             Entry::MethodHandle(kind, member) => self.handle(kind, member)?,

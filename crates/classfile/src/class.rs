@@ -40,7 +40,7 @@ struct RawMember {
     descriptor: PoolIndex,
     /// The offset in the class file of the member's attribute table.
     attributes_at: u32,
-    /// A cache of the raw id of the member's [`MemberRef`]; 0 if it has not been computed yet.
+    /// A cache: the interned id of the member's [`MemberRef`], as a number; 0 if it has not been computed yet.
     known: Cell<u32>,
 }
 

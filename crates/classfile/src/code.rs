@@ -23,7 +23,7 @@ pub struct Code<'c, 'a> {
     attributes: Attributes<'c, 'a>,
 }
 
-/// A row of the exception table, with unchecked pcs.
+/// A row of the exception table, whose pcs have not been checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Handler {
     /// The pc of the first covered instruction.

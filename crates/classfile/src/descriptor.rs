@@ -16,7 +16,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns the number of words that a value takes: its category (JVMS §2.11.1).
+    /// Returns the number of words that a value of this kind takes, 1 or 2: its computational type category (JVMS
+    /// §2.11.1).
     #[inline]
     pub fn words(self) -> u16 {
         if matches!(self, Kind::Long | Kind::Double) { 2 } else { 1 }
@@ -159,11 +160,11 @@ impl<'a> MethodType<'a> {
     }
 }
 
-/// The kinds of a call's parameters and of its result, packed for caching per constant.
+/// The kinds of a call's parameters and of its result, packed into 64 bits, so that they can be cached per constant.
 ///
 /// ```text
 ///  63      58   56 55                      5 4        0
-/// [ 1 | - | result | parameters, 3 bits each | how many ]
+/// [ 1 | - | result | parameters, 3 bits each | number   ]
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallShape(u64);
@@ -218,8 +219,8 @@ impl CallShape {
     }
 }
 
-/// The shape of a member's descriptor, packed: a [`CallShape`] for a method, the number of the kind plus one for a
-/// field, 0 for an invalid descriptor.
+/// The shape of a member's descriptor, packed into 64 bits: a [`CallShape`] for a method, the number of the [`Kind`]
+/// plus one for a field, 0 for an invalid descriptor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct MemberShape(pub(crate) u64);
 

@@ -46,22 +46,22 @@ pub enum Insn {
     Load(Kind, u16),
     /// `istore` etc.: the kind of the value and the slot; `astore` also stores return addresses.
     Store(Kind, u16),
-    /// `iaload` etc.
+    /// `iaload` etc., with the element type of the array.
     ArrayLoad(Elem),
-    /// `iastore` etc.
+    /// `iastore` etc., with the element type of the array.
     ArrayStore(Elem),
     /// `pop`, `dup`, `swap` etc.
     Stack(StackOp),
     /// An operation on two operands of one kind, with a result of that kind (for shifts, the second operand is an
     /// int).
     Binary(BinOp, Kind),
-    /// `ineg` etc.
+    /// `ineg` etc., with the kind of the operand.
     Neg(Kind),
     /// `iinc`: slot and increment.
     Iinc(u16, i16),
-    /// `i2l` etc.
+    /// `i2l` etc.: a conversion of a number to another kind.
     Convert(Conv),
-    /// `lcmp`, `fcmpl` etc.
+    /// `lcmp`, `fcmpl` etc.: a comparison that pushes -1, 0 or 1.
     Compare(CmpOp),
     /// `ifeq` etc.: compares an int with zero.
     If(Cond, Pc),
@@ -268,7 +268,7 @@ impl<'a> Switch<'a> {
         self.rows.is_empty()
     }
 
-    /// Returns the keys and targets in order.
+    /// Returns the keys in ascending order, each with its branch target.
     pub fn cases(&self) -> impl ExactSizeIterator<Item = (i32, Pc)> + use<'a> {
         let Switch { pc, low, rows, .. } = *self;
         let n4 = move |at: usize| u4(rows, at).unwrap_or_default();
@@ -406,7 +406,7 @@ pub fn decode(code: &[u8], pc: Pc) -> std::result::Result<(Insn, Pc), Box<Fault>
         0xbb => (Insn::New(index()?), 3),
         0xbc => match n1()? {
             n @ 4..=11 => (Insn::NewArray(b"ZCFDBSIJ"[(n - 4) as usize]), 2),
-            n => return Err(Fault::OtherAt("unknown newarray type", n.into()).into()),
+            n => return Err(Fault::OtherAt("newarray has an unknown element type:", n.into()).into()),
         },
         0xbd => (Insn::ANewArray(index()?), 3),
         0xbe => (Insn::ArrayLength, 1),
@@ -447,7 +447,7 @@ fn decode_wide(code: &[u8], at: usize) -> std::result::Result<(Insn, u32), Fault
             (Insn::Iinc(slot, by as i16), 6)
         }
         0xa9 => (Insn::Ret(slot), 4),
-        _ => return Err(Fault::OtherAt("wide must not precede opcode", op.into())),
+        _ => return Err(Fault::OtherAt("the prefix wide must not precede the opcode", op.into())),
     })
 }
 

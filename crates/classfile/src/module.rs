@@ -15,11 +15,12 @@ pub struct Module {
     pub name: Name,
     /// Whether all packages are open (`ACC_OPEN`).
     pub open: bool,
-    /// The packages that code of any module may link to, in file order: those exported to all modules, then those
-    /// opened to all modules, because at run time the JVM treats open packages as exported
-    /// (`java.lang.Module::initExportsAndOpens`). In an open module, all [`Module::packages`] follow.
+    /// The packages that code of any module may link to, in file order: first those exported to all modules, then
+    /// those opened to all modules, because at run time the JVM treats open packages as exported
+    /// (`java.lang.Module::initExportsAndOpens`). If the module is open, all its packages ([`Module::packages`]) come
+    /// after these.
     pub exports: Box<[Name]>,
-    /// The packages that are exported or opened to some modules only, with the names of these modules.
+    /// The packages that are exported or opened only to certain modules, each with the names of these modules.
     pub qualified: Box<[(Name, Box<[Name]>)]>,
     /// The modules that are required at run time.
     pub requires: Box<[Name]>,
@@ -27,9 +28,9 @@ pub struct Module {
     pub uses: Box<[ClassName]>,
     /// The services for which the module provides implementations (`provides`).
     pub provides: Box<[ClassName]>,
-    /// Whether the module, if it belongs to the JDK's image, is a default root module: it exports a package to all
-    /// modules (JEP 261, "Root modules"; opening one is not enough) and is not an incubator module (marked by
-    /// `ModuleResolution`, an attribute that is not in the JVMS; JEP 11).
+    /// Whether the module, if it belongs to the JDK's image, is a root module by default (JEP 261, "Root modules"):
+    /// it exports a package to all modules and is not an incubator module (JEP 11). A package that is only opened
+    /// does not count. Incubator modules are marked by the attribute `ModuleResolution`, which is not in the JVMS.
     pub by_default: bool,
     /// All packages of the module, as listed by `ModulePackages`; empty if the file has no such attribute. Every JDK
     /// image lists them.

@@ -112,12 +112,12 @@ impl Name {
         NAMES.get(self.0)
     }
 
-    /// Returns the raw id, for the caches that this crate keeps per class.
+    /// Returns the interned id as a number, for the caches that this crate keeps per class.
     pub(crate) fn raw(self) -> u32 {
         self.0.get()
     }
 
-    /// Returns the name with this raw id; `None` for 0.
+    /// Returns the name whose interned id is `raw`; `None` for 0, which is no id.
     pub(crate) fn from_raw(raw: u32) -> Option<Self> {
         NonZeroU32::new(raw).map(Name)
     }
@@ -197,7 +197,8 @@ impl MemberRef {
         MemberRef(MEMBERS.intern(hash_of(&member), |it| it.member == member, || KnownMember::new(member)))
     }
 
-    /// Returns a small number for tables indexed by members. The number differs from run to run.
+    /// Returns a small number that identifies the member, for tables that are indexed by members. A member may have
+    /// different numbers in different runs of the process.
     pub fn index(self) -> usize {
         self.0.get() as usize
     }
@@ -244,12 +245,12 @@ impl MemberRef {
         self.get().descriptor
     }
 
-    /// Returns the raw id, for the caches that this crate keeps per class.
+    /// Returns the interned id as a number, for the caches that this crate keeps per class.
     pub(crate) fn raw(self) -> u32 {
         self.0.get()
     }
 
-    /// Returns the member with this raw id; `None` for 0.
+    /// Returns the member whose interned id is `raw`; `None` for 0, which is no id.
     pub(crate) fn from_raw(raw: u32) -> Option<Self> {
         NonZeroU32::new(raw).map(MemberRef)
     }

@@ -70,10 +70,12 @@ pub struct Pool<'a> {
     bytes: &'a [u8],
     /// The offset of each entry's tag; 0 for index 0 and for the second half of a long or double.
     offsets: Box<[u32]>,
-    /// A cache of the interned ids of entries that were read as names or members; 0 for the others.
+    /// A cache: for each entry that was read as a name or member, its interned id as a number; 0 for the other
+    /// entries.
     interned: Box<[Cell<u32>]>,
-    /// A cache of the member shapes of the method and field constants read so far; 0 for other entries. A
-    /// `CONSTANT_Utf8` that [`Pool::intern`] visited has the value 1.
+    /// A cache: for each method or field constant read so far, the shape of its descriptor (the number in
+    /// [`MemberShape`]); 0 if it has not been read. For a `CONSTANT_Utf8`, 1 means that [`Pool::intern`] has already
+    /// visited it.
     shapes: Box<[Cell<u64>]>,
 }
 
@@ -282,7 +284,8 @@ impl<'a> Pool<'a> {
         Ok((Member { class: self.class_name(class)?, name, descriptor }, tag))
     }
 
-    /// Caches the member for `index`, if its descriptor fits the tag of the constant.
+    /// Caches `member` for the constant at `index`, if the descriptor of the member fits the constant: a field
+    /// descriptor for a field constant, a method descriptor for a method constant. `tag` is the tag of the constant.
     fn keep_member(&self, index: PoolIndex, tag: u8, member: MemberRef) {
         let shape = member.shape();
         let fits = match shape.call() {
@@ -406,7 +409,7 @@ impl<'a> Pool<'a> {
             return Err(Malformed::new(
                 self.offset(index)?,
                 "4.4.2",
-                Fault::Grammar("constructor descriptor: it returns a value"),
+                Fault::Grammar("constructor descriptor: a constructor must return void"),
             ));
         }
         Ok((member, tag == 11, shape))

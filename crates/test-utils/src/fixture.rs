@@ -16,7 +16,7 @@ use crate::asm::{self, AsmError, Assembled};
 pub struct FixtureFile {
     /// The path of the file, with a leading slash.
     pub path: String,
-    /// The words after the path, such as `jdk:exceptions`.
+    /// The words that follow the path in the header line of the file, such as `jdk:exceptions`.
     pub meta: Vec<String>,
     /// The lines of the file, without its header.
     pub text: String,
@@ -43,7 +43,8 @@ pub fn files(fixture: &str) -> Vec<FixtureFile> {
     out
 }
 
-/// Assembles every `.jasm` file of a fixture, and `/main` if it exists. Line numbers in errors refer to the fixture.
+/// Assembles every file of a fixture whose name ends with `.jasm`, and the file `/main` if it exists. Line numbers in
+/// errors refer to the fixture.
 pub fn classes(fixture: &str) -> Result<Vec<Assembled>, AsmError> {
     let mut out = Vec::new();
     for file in files(fixture) {

@@ -63,7 +63,8 @@ pub enum Outcome {
 }
 
 impl std::fmt::Display for Answer {
-    /// Writes the answer in the form in which the harness prints it, without the first and last line of the block.
+    /// Writes the answer as the harness (the Java program that runs the cases) prints it, without the lines that
+    /// begin and end the answer.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.outcome {
             Outcome::Result(it) => writeln!(f, "result {it}")?,
@@ -184,7 +185,8 @@ pub fn quote(text: &Text) -> String {
     out
 }
 
-/// Parses the output of the harness, which has one block for each case.
+/// Parses the output of the harness (the Java program that runs the cases), which prints a block of lines for each
+/// case.
 pub(crate) fn answers(text: &str) -> Vec<Answer> {
     let mut out = Vec::new();
     let mut open = Answer { outcome: Outcome::Timeout, trace: Vec::new() };

@@ -10,7 +10,8 @@ impl Rng {
         Rng(seed)
     }
 
-    /// Returns the next 64 random bits. Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014).
+    /// Returns the next 64 random bits. The algorithm is that of Steele, Lea, Flood, "Fast splittable pseudorandom
+    /// number generators" (2014).
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

@@ -9,7 +9,7 @@
 
 use std::ffi::OsStr;
 
-/// A tier of the tests.
+/// The tier of the tests, which determines how much work they do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tier {
     Fast,

@@ -14,9 +14,9 @@ use super::symbolic::{Content, Slot};
 use crate::body::{CallKind, Check, Expr, ExprId, Instr, InstrId, SwitchTable, Var, from_index};
 use crate::ops::{BinaryOp, Elem, Kind, UnOp};
 
-/// The lowering of a method, instruction by instruction.
+/// Lowers the bytecode of a method, instruction by instruction.
 pub(super) struct Lowerer<'l, 'c, 'a> {
-    /// The symbolic machine: operand stack, locals and emitted body.
+    /// The state of the symbolic execution: the operand stack and the emitted body.
     pub(super) m: SymbolicMachine<'l>,
     /// The code of the method.
     pub(super) code: &'l Code<'c, 'a>,
@@ -77,7 +77,7 @@ impl Lowerer<'_, '_, '_> {
             Insn::Switch(table) => self.switch(table)?,
             Insn::Return(kind) => {
                 if kind != self.returns {
-                    return Err(fault("a return instruction has another kind than the result type"));
+                    return Err(fault("the return instruction does not fit the result type of the method"));
                 }
                 let value = if kind.is_some() { Some(self.m.pop::<1>()?[0].0) } else { None };
                 self.m.save_heap(self.m.stack.slots.len())?;
@@ -194,7 +194,7 @@ impl Lowerer<'_, '_, '_> {
                     self.m.push_result(Some(var));
                     return Ok(());
                 }
-                _ => return Err(fault("constant of the wrong kind")),
+                _ => return Err(fault("ldc2_w or ldc loads a constant of the wrong kind")),
             },
         };
         self.m.constant(expr, kind);
@@ -247,7 +247,8 @@ impl Lowerer<'_, '_, '_> {
         Ok(())
     }
 
-    /// Returns whether lean lowering omits the store into an array whose operands are on top of the stack.
+    /// Returns whether lean lowering ([`super::lower_lean`]) omits the array store whose operands are on top of the
+    /// stack, because it surely raises nothing.
     fn stores_surely(&self, elem: Elem) -> bool {
         let (Some(lean), [.., array, index, value]) = (&self.m.lean, &*self.m.stack.slots) else {
             return false;
@@ -403,12 +404,12 @@ impl Lowerer<'_, '_, '_> {
 
     // ---- control ----
 
-    /// Returns the label of the block with this index in the walk.
+    /// Returns the label of the block with the index `block` in `Walk::blocks`.
     pub(super) fn block_label(&self, block: usize) -> InstrId {
         from_index(block)
     }
 
-    /// Returns the label of the `catch` that precedes the handler block with this index in the walk.
+    /// Returns the label of the `catch` that precedes the handler block with the index `block` in `Walk::blocks`.
     pub(super) fn catch_label(&self, block: usize) -> InstrId {
         from_index(self.m.walk.blocks.len() + block)
     }
@@ -418,14 +419,14 @@ impl Lowerer<'_, '_, '_> {
             .m
             .walk
             .ordinal(to)
-            .ok_or_else(|| fault("branch to a pc that is not the start of an instruction"))?;
+            .ok_or_else(|| fault("a branch leads to a pc that is not the start of an instruction"))?;
         self.label_at(self.m.context, ordinal)
     }
 
     fn label_at(&self, context: u32, ordinal: u32) -> Step<InstrId> {
         match self.m.walk.block_at(context, ordinal) {
             Some(block) => Ok(self.block_label(block)),
-            None => Err(fault("branch to code that control cannot reach")),
+            None => Err(fault("a branch leads to code that control cannot reach")),
         }
     }
 
@@ -467,7 +468,7 @@ impl Lowerer<'_, '_, '_> {
             .m
             .walk
             .ordinal(to)
-            .ok_or_else(|| fault("branch to a pc that is not the start of an instruction"))?;
+            .ok_or_else(|| fault("a branch leads to a pc that is not the start of an instruction"))?;
         let inside = if self.m.walk.inlined {
             self.m.stack.slots.push(Slot::return_address(None));
             self.m.walk.called(self.m.context, self.m.at)
@@ -488,7 +489,8 @@ impl Lowerer<'_, '_, '_> {
         let walk = self.m.walk;
         let known = walk.blocks[block].returns;
         if walk.inlined {
-            let (context, ordinal) = walk.return_site(known.ok_or_else(|| fault("ret without a jsr"))?);
+            let (context, ordinal) =
+                walk.return_site(known.ok_or_else(|| fault("a ret has no jsr to return to"))?);
             let to = self.label_at(context, ordinal)?;
             self.m.emit(Instr::Goto(to));
             return Ok(());
@@ -517,7 +519,8 @@ fn args_in_all(it: &Dynamic) -> usize {
     it.args.len() + it.args.iter().map(inner).sum::<usize>()
 }
 
-/// Returns the number of parameters of a call. `descriptor` is needed only if there are too many for `shape`.
+/// Returns the number of parameters of a call. `descriptor` is called only if there are more parameters than `shape`
+/// stores.
 fn params(shape: CallShape, descriptor: impl FnOnce() -> Descriptor) -> usize {
     let count = || descriptor().method_type().map_or(0, |it| it.params().count());
     shape.params_from_last().map_or_else(count, |it| it.len())

@@ -11,7 +11,8 @@ use classfile::stack::Walk;
 
 use crate::body::{Expr, Place, Var};
 
-/// The facts about the variables of one method that show which instructions surely raise nothing.
+/// Facts about the variables of one method, by which lean lowering ([`super::lower_lean`]) finds the instructions
+/// that surely raise nothing.
 pub(super) struct Lean {
     /// Whether local 0 always holds `this`.
     keeps_this: bool,
@@ -20,7 +21,8 @@ pub(super) struct Lean {
     arrays: Vec<(u32, ClassName, i32)>,
 }
 
-/// Returns the text that replaces string constants: their text does not affect what a body raises.
+/// Returns the empty text that replaces string constants in lean lowering: their text does not affect what a body
+/// raises.
 pub(super) fn no_text() -> Name {
     static NAME: LazyLock<Name> = LazyLock::new(|| Name::new(b""));
     *NAME

@@ -22,30 +22,30 @@ pub(super) fn fault(what: &'static str) -> Box<Malformed> {
     Box::new(Malformed::new(0, "4.9", Fault::Other(what)))
 }
 
-/// Creates the fault that reports why a body cannot be frozen.
+/// Creates the fault that reports why a body cannot be built.
 #[cold]
 pub(super) fn build_fault(it: BuildError) -> Box<Malformed> {
     fault(match it {
         BuildError::TooLarge => "the method is too large to be lowered",
-        BuildError::Label(_) => "branch to code that control cannot reach",
+        BuildError::Label(_) => "a branch leads to code that control cannot reach",
     })
 }
 
 /// Creates the fault of an instruction that finds too few operands.
 #[cold]
 pub(super) fn missing() -> Box<Malformed> {
-    fault("operand missing from the stack")
+    fault("an operand of the instruction is missing from the stack")
 }
 
 /// Creates the fault of an instruction that uses a new object or a return address as a value.
 #[cold]
 pub(super) fn no_value() -> Box<Malformed> {
-    fault("return address or new object used as a value")
+    fault("the instruction uses a return address or an uninitialised object as a value")
 }
 
 /// The state of the symbolic execution of one method.
 pub(super) struct SymbolicMachine<'l> {
-    /// The walk over the bytecode of the method.
+    /// The decoded instructions of the method, and its reachable blocks.
     pub(super) walk: &'l Walk,
     /// The builder with the BIR emitted so far.
     pub(super) b: &'l mut Builder,
@@ -55,18 +55,19 @@ pub(super) struct SymbolicMachine<'l> {
     pub(super) args: &'l mut Vec<ExprId>,
     /// The pc of each emitted BIR instruction.
     pub(super) pcs: &'l mut Vec<u16>,
-    /// The context of each emitted BIR instruction; empty as long as all have context 0.
+    /// For each emitted BIR instruction, the [`Context`] in which it runs (its chain of subroutine calls); empty as
+    /// long as all instructions have context 0.
     pub(super) copies: Vec<u16>,
     /// The number of temporaries created so far.
     pub(super) temps: u32,
-    /// The ordinal of the bytecode instruction whose result was emitted last. A store directly after that instruction
-    /// can assign the result to the local variable.
+    /// The ordinal of the bytecode instruction whose result was emitted last; `None` if there is no such result. A
+    /// store directly after that instruction can assign the result to the local variable.
     pub(super) fresh: Option<u32>,
     /// The ordinal of the current bytecode instruction.
     pub(super) at: u32,
-    /// The context of the current bytecode instruction.
+    /// The context of the current bytecode instruction: the chain of subroutine calls in which it runs.
     pub(super) context: Context,
-    /// The rules of lean lowering; `None` if nothing may be omitted.
+    /// The facts for lean lowering ([`super::lower_lean`]); `None` if no instruction may be omitted.
     pub(super) lean: Option<Lean>,
 }
 
@@ -106,7 +107,8 @@ impl SymbolicMachine<'_> {
         self.stack.slots.push(Slot::var(e, var));
     }
 
-    /// Pushes an expression. If the expression is too deep, it is saved to a temporary.
+    /// Pushes an expression. If the expression is deeper than [`MAX_DEPTH`], it is saved to a temporary, which
+    /// replaces it on the stack.
     #[inline]
     pub(super) fn push(&mut self, slot: Slot) -> Step<()> {
         self.stack.slots.push(slot);
@@ -162,7 +164,7 @@ impl SymbolicMachine<'_> {
         Ok(())
     }
 
-    /// Adds the operand list of the current instruction to the body.
+    /// Adds the operand list of the current instruction to the body, and returns its range.
     pub(super) fn listed(&mut self) -> Step<Operands> {
         self.b.operands(self.args).map_err(build_fault)
     }
@@ -181,8 +183,8 @@ impl SymbolicMachine<'_> {
         shape.ret().map(|kind| self.temp(kind)).transpose()
     }
 
-    /// Saves the value of the stack entry with index `i` to a temporary. If the value reads the heap, heap reads of
-    /// the entries below are saved first.
+    /// Saves the value of the stack entry with index `i` to a temporary. If the value reads the heap, the entries
+    /// below it that read the heap are saved first, so that heap reads keep their order.
     pub(super) fn save(&mut self, i: usize) -> Step<()> {
         if self.stack.slots[i].heap {
             self.save_heap(i)?;
@@ -220,8 +222,8 @@ impl SymbolicMachine<'_> {
         Ok(())
     }
 
-    /// Emits the assertion that the stack entry at depth `below` is not null, unless lean lowering knows that it is
-    /// not null.
+    /// Emits the assertion that the stack entry at depth `below` is not null. Lean lowering ([`super::lower_lean`])
+    /// omits the assertion if the entry is surely `this`.
     pub(super) fn assert_not_null(&mut self, below: usize) -> Step<()> {
         let value = self.value(below)?;
         if !self.lean.as_ref().is_some_and(|it| it.is_this(self.b.get(value))) {
@@ -231,7 +233,7 @@ impl SymbolicMachine<'_> {
     }
 
     /// Assigns the values on the stack to the stack variables in which the next block expects them. The topmost
-    /// `operands` entries are left out.
+    /// `operands` entries are not assigned, because the current instruction consumes them.
     pub(super) fn flush(&mut self, operands: usize) -> Step<()> {
         let len = self.stack.slots.len();
         let Some(n) = len.checked_sub(operands) else { return Err(missing()) };

@@ -65,7 +65,7 @@ impl Slot {
         Slot { stack_vars, locals, ..Slot::constant(e, var.kind()) }
     }
 
-    /// Returns a stack entry for a new object or a return address, which has no expression in BIR.
+    /// Returns a stack entry for a new object or a return address. These have no expression in BIR.
     fn other(item: Content) -> Self {
         let none = from_index(0);
         Slot { item, trivial: true, ..Slot::constant(none, Kind::Ref) }
@@ -82,12 +82,12 @@ impl Slot {
         Slot::other(Content::Return(site))
     }
 
-    /// Returns the stack entry for `e`, an operator applied to this operand.
+    /// Returns the stack entry for `e`, an expression that applies an operator to the value of `self`.
     pub(super) fn under(self, e: ExprId, kind: Kind) -> Self {
         Slot { item: Content::Value(e), kind, trivial: false, depth: self.depth.saturating_add(1), ..self }
     }
 
-    /// Returns the stack entry for `e`, an operator applied to `self` and `other`.
+    /// Returns the stack entry for `e`, an expression that applies an operator to the values of `self` and `other`.
     pub(super) fn join(self, other: Slot, e: ExprId, kind: Kind) -> Self {
         Slot {
             item: Content::Value(e),

@@ -11,7 +11,7 @@ use crate::words::{self, meaning};
 
 /// The maximum depth of expressions in BIR text. Lowering cuts expressions at a smaller depth.
 pub const MAX_DEPTH: usize = 256;
-/// The maximum nesting of parentheses and dynamic constants. Every expression of depth [`MAX_DEPTH`] can be parsed.
+/// The maximum nesting of parentheses and dynamic constants. It suffices for every expression of depth [`MAX_DEPTH`].
 const MAX_NESTING: usize = 2 * MAX_DEPTH;
 
 /// Parses the expressions of one body into its builder.
@@ -82,7 +82,7 @@ impl<'t> Exprs<'t> {
             b'$' => digits.parse().ok().filter(|it| *it <= MAX_TEMP).map(Place::Temp),
             _ => digits.parse().ok().map(Place::Local),
         };
-        let Some(place) = place else { return self.cur.error("a variable number within its limit") };
+        let Some(place) = place else { return self.cur.error("a variable with a smaller number") };
         self.cur.set_pos(self.cur.pos() + word.len());
         Ok(Some(Var::new(place, kind)))
     }

@@ -104,8 +104,12 @@ fn args(p: &mut Exprs<'_>) -> Result<Operands> {
 fn site(p: &mut Exprs<'_>, dynamics: u32) -> Result<u32> {
     p.cur.expect("#")?;
     let at = p.cur.pos();
-    let site = p.cur.number("the number of a `dynamic`")?;
-    if site < dynamics { Ok(site) } else { p.cur.error_at(at, "the number of a `dynamic` above") }
+    let site = p.cur.number("the number of a `dynamic` line")?;
+    if site < dynamics {
+        Ok(site)
+    } else {
+        p.cur.error_at(at, "the number of a `dynamic` line of this method")
+    }
 }
 
 fn call(p: &mut Exprs<'_>, var: Option<Var>, dynamics: u32) -> Result<Instr> {

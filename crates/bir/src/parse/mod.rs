@@ -79,7 +79,7 @@ fn method(p: &mut Exprs<'_>) -> Result<Body> {
     match p.builder.freeze(header, tables.rows) {
         Ok(body) => Ok(body),
         Err(BuildError::TooLarge) => {
-            p.cur.error_at(start, "a method that does not exceed the limits of a body")
+            p.cur.error_at(start, "a method with fewer expressions, operands or instructions")
         }
         Err(BuildError::Label(it)) => p.cur.error_at(start, format!("an instruction with the label {it}")),
     }
@@ -149,7 +149,7 @@ fn range(p: &mut Exprs<'_>) -> Result<(u32, u32)> {
     let start = p.cur.number("the first number of a range")?;
     p.cur.expect("..")?;
     let at = p.cur.pos();
-    let end = p.cur.number("the number behind a range")?;
+    let end = p.cur.number("the number after the last instruction of a range")?;
     if end < start {
         p.cur.error_at(at, format!("a number that is at least {start}"))
     } else {
@@ -161,7 +161,7 @@ fn row(p: &mut Exprs<'_>, tables: &mut Tables) -> Result<()> {
     let at = p.cur.pos();
     let (start, end) = range(p)?;
     if end > p.builder.len() {
-        return p.cur.error_at(at, "a range of the instructions above");
+        return p.cur.error_at(at, "a range of instructions that are written above this line");
     }
     p.cur.expect_word("catch")?;
     let catch_type = if p.cur.at_quote() || p.cur.peek_word() != "any" {

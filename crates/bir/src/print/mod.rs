@@ -129,7 +129,8 @@ fn decimals(number: usize) -> usize {
     number.checked_ilog10().unwrap_or(0) as usize + 1
 }
 
-/// Appends the comment to the line, in the column of all comments unless the instruction is too long.
+/// Appends the comment to the line. All comments begin in the same column, except after an instruction that is too
+/// long for that.
 fn write_note(line: &mut String, note: &str) -> fmt::Result {
     const COLUMN: usize = 48;
     if note.is_empty() {

@@ -36,8 +36,8 @@ pub enum Shape {
     Value(Kind),
     /// The object created by the `new` with this ordinal, before its constructor is called.
     New(u32),
-    /// A return address: a [`Context`] if subroutines are inlined, else the ordinal of the first instruction of the
-    /// subroutine.
+    /// A return address: the [`Context`] of the called subroutine if subroutines are inlined, otherwise the ordinal
+    /// of the first instruction of the subroutine.
     Return(u32),
 }
 
@@ -51,7 +51,8 @@ impl Shape {
     }
 }
 
-/// The number of a chain of subroutine calls. Context 0 is the code of the method outside of subroutines.
+/// The number of a chain of nested `jsr` calls; the code of a subroutine is visited once for each chain that leads to
+/// it. Context 0 is the code of the method outside of subroutines.
 pub type Context = u32;
 
 /// A row of the exception table, with ordinals instead of pcs.
@@ -67,14 +68,14 @@ pub struct Range {
     pub catch_type: Option<ClassName>,
 }
 
-/// A sequence of instructions, in one context, that control enters only at the first.
+/// A sequence of instructions that control enters only at the first one, in one [`Context`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Block {
     /// The ordinal of the first instruction.
     pub first: u32,
     /// The ordinal of the first instruction after the block.
     pub end: u32,
-    /// The context in which the block runs.
+    /// The chain of subroutine calls in which the block runs.
     pub context: Context,
     /// The target of the `ret` at the end of the block: a context or an ordinal, as in [`Shape::Return`]. `None` if
     /// the block does not end with `ret`, or the target of the `ret` is unknown.
@@ -85,7 +86,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// Returns whether a branch leads to the block.
+    /// Returns whether a branch or the return from a subroutine leads to the block.
     pub fn is_target(&self) -> bool {
         self.flags & leaders::TARGET != 0
     }
@@ -101,7 +102,8 @@ impl Block {
     }
 }
 
-/// The result of walking one body. The memory of a `Walk` is reused for the next body.
+/// The result of walking over one body: its instructions, its reachable blocks, and the operand stack at the
+/// beginning of each block. [`Walk::run`] computes the result, and reuses the memory of the previous one.
 #[derive(Default)]
 pub struct Walk {
     /// All instructions with their pcs; the index of an instruction is its *ordinal*.
@@ -112,7 +114,8 @@ pub struct Walk {
     pub blocks: Vec<Block>,
     /// The ordinals of the `new` instructions whose allocation and constructor call cannot be combined, ascending.
     pub apart: Vec<u32>,
-    /// Whether each context represents one chain of subroutine calls.
+    /// Whether each [`Context`] represents one chain of subroutine calls. If not, all code has context 0, and a `ret`
+    /// may return to every call of its subroutine.
     pub inlined: bool,
     has_jsr: bool,
     ordinals: Vec<u32>,
@@ -130,7 +133,8 @@ pub struct Walk {
     frame: effect::Frame,
 }
 
-/// The `jsr` for which a context was created, and the context that contains the `jsr`.
+/// The `jsr` for which a context was created (`site`, an ordinal), and the context that contains this `jsr`
+/// (`parent`).
 #[derive(Clone, Copy)]
 struct Call {
     parent: Context,
@@ -140,8 +144,8 @@ struct Call {
 const NONE: u32 = u32::MAX;
 
 impl Walk {
-    /// Walks the body. `major` is the major version of its class file: above 50, subroutines are not allowed (JVMS
-    /// §4.9.1).
+    /// Finds the reachable blocks of the body and the operand stack at the beginning of each, and stores them in
+    /// `self`. `major` is the major version of the class file: above 50, subroutines are not allowed (JVMS §4.9.1).
     ///
     /// # Errors
     /// Fails if the body violates a rule that the walk depends on; the offset is that of the violating instruction.
@@ -183,7 +187,8 @@ impl Walk {
         found.map(|it| it as usize)
     }
 
-    /// Returns the context of the subroutine that the `jsr` at ordinal `jsr` calls.
+    /// Returns the context of the subroutine that the `jsr` with the ordinal `jsr` calls in `context`; 0 if
+    /// subroutines are not inlined.
     pub fn called(&self, context: Context, jsr: u32) -> Context {
         self.children.get(&(context, jsr)).copied().unwrap_or(0)
     }
@@ -202,7 +207,7 @@ impl Walk {
         })
     }
 
-    /// Returns the instructions that are reached in no context, as ascending half-open ranges of ordinals.
+    /// Returns the instructions that control never reaches, as ascending half-open ranges of ordinals.
     pub fn unreachable(&self) -> Vec<(u32, u32)> {
         let n = self.insns.len() as u32;
         let mut out: Vec<(u32, u32)> = Vec::new();
@@ -232,7 +237,7 @@ impl Walk {
         out
     }
 
-    /// Removes the results of the walk, but not the decoded instructions.
+    /// Removes the blocks, stacks and contexts that a walk found, but not the decoded instructions.
     fn reset(&mut self) {
         self.blocks.clear();
         self.shapes.clear();

@@ -15,8 +15,13 @@ pub fn rearrangement(
     depth: usize,
     wide: impl Fn(usize) -> bool,
 ) -> Result<(usize, &'static [u8]), Fault> {
-    let wide =
-        |k: usize| if k < depth { Ok(wide(k)) } else { Err(Fault::Other("operand missing from the stack")) };
+    let wide = |k: usize| {
+        if k < depth {
+            Ok(wide(k))
+        } else {
+            Err(Fault::Other("an operand of the instruction is missing from the stack"))
+        }
+    };
     let found: (usize, &[u8]) = match op {
         StackOp::Pop if !wide(0)? => (1, &[]),
         StackOp::Pop2 if wide(0)? => (1, &[]),
@@ -34,7 +39,7 @@ pub fn rearrangement(
         StackOp::Dup2X2 if !wide(0)? && !wide(1)? && wide(2)? => (3, &[1, 2, 0, 1, 2]),
         StackOp::Dup2X2 if !wide(0)? && !wide(1)? && !wide(2)? && !wide(3)? => (4, &[2, 3, 0, 1, 2, 3]),
         StackOp::Swap if !wide(0)? && !wide(1)? => (2, &[1, 0]),
-        _ => return Err(Fault::Other("stack instruction would split a long or double")),
+        _ => return Err(Fault::Other("the stack instruction would split a long or double")),
     };
     Ok(found)
 }

@@ -10,8 +10,9 @@ use crate::error::{Fault, Malformed, Result};
 use crate::insn::{Insn, Pc, Switch};
 use crate::pool::Pool;
 
-/// The fault if inlining subroutines takes too many steps, or if the target of a `ret` is unknown while inlining.
-pub(super) const OVER_LIMIT: Fault = Fault::Other("subroutines cannot be inlined");
+/// The fault of a body whose subroutines cannot be inlined: inlining takes too many steps, or the target of a `ret`
+/// is unknown.
+pub(super) const OVER_LIMIT: Fault = Fault::Other("the subroutines of the method cannot be inlined");
 
 /// The maximum number of copies of one instruction that inlining may make.
 const COPIES: usize = 16;
@@ -34,7 +35,7 @@ const TOO_MANY_STEPS: Fault = Fault::Other("following the control flow of the me
 pub(super) struct Walker<'w, 'c, 'a> {
     w: &'w mut Walk,
     pool: &'c Pool<'a>,
-    /// The number of entries of [`Walk::apart`] that were known when this pass over the body began; these are sorted.
+    /// The number of entries of [`Walk::apart`] that previous passes over the body found; these entries are sorted.
     known_apart: usize,
     code: &'c Code<'c, 'a>,
     inline: bool,
@@ -42,19 +43,20 @@ pub(super) struct Walker<'w, 'c, 'a> {
     steps: usize,
     /// The number of steps that are left, see [`patience`].
     patience: usize,
-    /// The number of entries stored in [`Walker::locals`], plus the number of call sites stored for `ret`
-    /// instructions.
+    /// The number of entries stored in [`Walker::locals`], plus the number of call sites to which `ret` instructions
+    /// return.
     kept: usize,
     /// The blocks that have to be visited.
     work: Vec<u32>,
     /// The rows of the exception table. In a method without subroutines, a row is removed when its handler is
-    /// reached.
+    /// reached, because its handler always begins with the same state.
     rows: Rows,
     /// For each block, the locals that hold a return address at its entry; empty in a method without subroutines.
     locals: Vec<Vec<(u16, u32)>>,
 }
 
-/// Walks the decoded body.
+/// Finds the reachable blocks of the decoded body and their operand stacks, and stores them in `w`. Subroutines are
+/// inlined if `inline` is set.
 pub(super) fn run(w: &mut Walk, code: &Code<'_, '_>, inline: bool) -> Result<()> {
     w.inlined = inline;
     w.apart.clear();
@@ -162,7 +164,7 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
             self.effects().step(context, i, insn, frame).map_err(|it| self.error(i, it))?;
             // This counts entries, not words, which suffices to bound the stack by the declared size.
             if frame.stack.len() > usize::from(self.code.max_stack) {
-                return Err(self.error(i, Fault::Other("operand stack grows deeper than max_stack")));
+                return Err(self.error(i, Fault::Other("the operand stack grows deeper than max_stack")));
             }
             i += 1;
             if self.w.has_jsr && matches!(insn, Insn::Store(..)) {
@@ -176,8 +178,8 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         }
     }
 
-    /// Ends the block at `end`, and visits the handlers of the exception-table rows that cover an instruction of the
-    /// block.
+    /// Ends the block `id` at the ordinal `end`, and follows control to the handlers of the exception-table rows that
+    /// cover an instruction of the block. `frame` is the state before `end`.
     fn handlers(&mut self, id: u32, end: u32, frame: &Frame) -> Result<()> {
         let block = &mut self.w.blocks[id as usize];
         block.end = end;
@@ -198,7 +200,8 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         }
     }
 
-    /// Visits the handlers of the rows that cover an instruction in `first..end`.
+    /// Follows control to the handlers of the rows that cover an instruction in `first..end`. `locals` are the return
+    /// addresses in local variables at these instructions.
     fn tell(&mut self, context: Context, first: u32, end: u32, locals: &[(u16, u32)]) -> Result<()> {
         let Some(mut place) = self.rows.next(0, first, end) else { return Ok(()) };
         let frame = Frame { stack: vec![Shape::Value(Kind::Ref)], locals: locals.to_vec() };
@@ -215,8 +218,9 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         }
     }
 
-    /// Merges the frame into the block at `first` in `context`, and schedules the block if it is new or its frame
-    /// changed. `flags` says how control reaches the block.
+    /// Merges `frame`, the state with which control reaches the block at the ordinal `first` in `context`, into the
+    /// state at the block's beginning. Schedules the block for a visit if it is new or that state changed. `flags`
+    /// tell how control reaches the block ([`TARGET`], [`HANDLER`] or [`FALLEN_INTO`]).
     fn reach(&mut self, context: Context, first: u32, frame: &Frame, flags: u8) -> Step<()> {
         self.spend(1 + frame.stack.len() + frame.locals.len())?;
         let Some(known) = self.w.block_at(context, first) else {
@@ -226,7 +230,7 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         block.flags |= flags;
         let (from, to) = block.stack;
         if (to - from) as usize != frame.stack.len() {
-            return Err(Fault::Other("paths join with stacks of different depth").into());
+            return Err(Fault::Other("paths join with operand stacks of different depth").into());
         }
         let mut changed = false;
         for (i, &new) in (from as usize..).zip(&frame.stack) {
@@ -257,7 +261,9 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         }
         self.kept += frame.locals.len();
         if self.w.shapes.len() + frame.stack.len() + self.kept > room(self.w.insns.len()) {
-            return Err(self.too_much(Fault::Other("operand stacks are too deep at too many branches")));
+            return Err(
+                self.too_much(Fault::Other("the operand stacks are too deep at too many branch targets"))
+            );
         }
         let id = self.w.blocks.len() as u32;
         if context == 0 {
@@ -288,11 +294,12 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
                 Ok(Shape::Value(Kind::Ref))
             }
             (Shape::Return(_), Shape::Return(_)) if self.inline => Err(OVER_LIMIT.into()),
-            _ => Err(Fault::Other("paths join with different kinds of values on the stack").into()),
+            _ => Err(Fault::Other("paths join with different kinds of values on the operand stack").into()),
         }
     }
 
-    /// Follows control from the last instruction of the block to all its successors.
+    /// Follows control from `insn`, the last instruction of the block `id`, to all its successors. `i` is the ordinal
+    /// of `insn`.
     fn leave(&mut self, id: u32, i: u32, insn: Insn, frame: &mut Frame) -> Step<()> {
         let context = self.w.blocks[id as usize].context;
         match insn {
@@ -320,7 +327,9 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
     fn jump(&mut self, context: Context, to: Pc, frame: &Frame) -> Step<()> {
         match self.w.ordinal(to) {
             Some(to) => self.reach(context, to, frame, TARGET),
-            None => Err(Fault::Other("branch to a pc that is not the start of an instruction").into()),
+            None => {
+                Err(Fault::Other("a branch leads to a pc that is not the start of an instruction").into())
+            }
         }
     }
 
@@ -358,11 +367,11 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         let called = |it: Pc| known.is_none_or(|known| self.w.ordinal(it) == Some(known));
         let sites: Vec<u32> = self.w.jsr_sites().filter(|it| called(it.1)).map(|it| it.0 + 1).collect();
         if sites.is_empty() {
-            return Err(Fault::Other("ret without a jsr").into());
+            return Err(Fault::Other("a ret has no jsr to return to").into());
         }
         self.kept += sites.len();
         if self.kept > room(n) {
-            return Err(Fault::Other("too many places to return to from subroutines").into());
+            return Err(Fault::Other("the subroutines of the method return to too many call sites").into());
         }
         sites.into_iter().try_for_each(|next| self.go_on(0, next, frame, TARGET))
     }

@@ -15,7 +15,7 @@ impl<'a> Args<'a> {
     }
 
     pub(super) fn next(&mut self) -> Result<&'a Word, AsmError> {
-        self.0.next().ok_or_else(|| AsmError::new("a word is missing"))
+        self.0.next().ok_or_else(|| AsmError::new("a word is missing at the end of the line"))
     }
 
     pub(super) fn text(&mut self) -> Result<Text, AsmError> {
@@ -55,8 +55,8 @@ impl<'a> Args<'a> {
         Ok(if it.is("none") { None } else { Some(it.text()) })
     }
 
-    /// Reads a field reference: `owner.name` and a descriptor, with `interface` before them if the owner is an
-    /// interface.
+    /// Reads a field reference: `owner.name` and a descriptor. The keyword `interface` precedes them if the owner is
+    /// an interface.
     pub(super) fn field_ref(&mut self) -> Result<Member, AsmError> {
         let word = self.next()?;
         let Some((owner, name)) = word.split_off_last(b'.') else {

@@ -188,7 +188,8 @@ impl CodeBuilder {
         self.push(Insn::Type(opcode, class.into()))
     }
 
-    /// Appends an exception row.
+    /// Appends an exception row for the range from `start` to `end` (exclusive). `class` is the caught class; `None`
+    /// catches everything.
     pub fn catch(&mut self, start: Label, end: Label, handler: Label, class: Option<&str>) -> &mut Self {
         let class = class.map(Text::from);
         self.rows.push(Row { start: start.into(), end: end.into(), handler: handler.into(), class });

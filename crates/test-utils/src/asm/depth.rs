@@ -9,7 +9,7 @@ use super::code::{CodeBuilder, Insn, Label, Pos};
 use super::opcodes as op;
 use super::slots::{arg_slots, value_slots};
 
-/// The greatest stack depth on any path, at most 65535.
+/// The greatest depth of the operand stack on any path through the body, in slots, at most 65535.
 pub(super) fn max_stack(body: &CodeBuilder) -> u16 {
     let places: HashMap<Label, usize> = body
         .insns
@@ -85,7 +85,7 @@ fn short_form(opcode: u8) -> Option<(u8, u8)> {
     }
 }
 
-/// The stack depth after the instruction, if the depth before it is `depth`.
+/// The depth of the operand stack after the instruction, in slots, if `depth` is the depth before it.
 fn depth_after(insn: &Insn, depth: i64) -> i64 {
     let opcode = match insn {
         Insn::Bind(_) | Insn::Line(_) | Insn::Raw(_) => return depth,

@@ -24,7 +24,7 @@ pub(super) fn code(body: &CodeBuilder, pool: &mut Pool, n_args: u32) -> Result<V
     let mut out = Vec::new();
     out.extend(max_stack.to_be_bytes());
     out.extend(max_locals.to_be_bytes());
-    let n = u32::try_from(bytes.len()).map_err(|_| AsmError::new("code is too long"))?;
+    let n = u32::try_from(bytes.len()).map_err(|_| AsmError::new("the code is too long"))?;
     out.extend(n.to_be_bytes());
     out.extend(bytes);
     put_count(&mut out, body.rows.len())?;
@@ -81,8 +81,8 @@ fn offset(labels: &Labels, pos: Pos) -> Result<u16, AsmError> {
     }
 }
 
-/// Encodes the instructions once. The first pass (`known` is `None`) stores the offsets of labels in `found`; the
-/// second one gets these offsets, resolves branches and collects lines.
+/// Encodes the instructions once. The first pass (`known` is `None`) stores the offsets of labels in `found`. The
+/// second pass gets these offsets as `known`, computes the distances of branches, and collects the line table.
 fn pass(
     body: &CodeBuilder,
     pool: &mut Pool,
@@ -91,7 +91,7 @@ fn pass(
 ) -> Result<Vec<u8>, AsmError> {
     let mut out = Vec::new();
     for it in &body.insns {
-        let pc = u32::try_from(out.len()).map_err(|_| AsmError::new("code is too long"))?;
+        let pc = u32::try_from(out.len()).map_err(|_| AsmError::new("the code is too long"))?;
         match it {
             Insn::Bind(label) => {
                 if found.insert(*label, pc).is_some() && known.is_none() {
@@ -209,7 +209,8 @@ fn switch(out: &mut Vec<u8>, it: &Insn, labels: Option<(&Labels, u32)>) -> Resul
     match it {
         Insn::Table(low, targets, default) => {
             out.extend(distance(labels, *default)?.to_be_bytes());
-            let n = i32::try_from(targets.len()).map_err(|_| AsmError::new("switch is too long"))?;
+            let n =
+                i32::try_from(targets.len()).map_err(|_| AsmError::new("a switch has too many targets"))?;
             out.extend(low.to_be_bytes());
             out.extend(low.wrapping_add(n).wrapping_sub(1).to_be_bytes());
             for target in targets {
@@ -218,7 +219,7 @@ fn switch(out: &mut Vec<u8>, it: &Insn, labels: Option<(&Labels, u32)>) -> Resul
         }
         Insn::Lookup(pairs, default) => {
             out.extend(distance(labels, *default)?.to_be_bytes());
-            let n = i32::try_from(pairs.len()).map_err(|_| AsmError::new("switch is too long"))?;
+            let n = i32::try_from(pairs.len()).map_err(|_| AsmError::new("a switch has too many targets"))?;
             out.extend(n.to_be_bytes());
             for (key, target) in pairs {
                 out.extend(key.to_be_bytes());

@@ -74,7 +74,7 @@ pub use text::{assemble, parse};
 /// An error of the assembler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AsmError {
-    /// The line number in the text, counted from 1; 0 if the class came from a builder.
+    /// The line number in the text, counted from 1; 0 if the class was built by a [`ClassBuilder`].
     pub line: u32,
     /// The description of the error.
     pub message: String,

@@ -45,7 +45,7 @@ pub enum Shape {
     Prefix,
 }
 
-/// One row of the table.
+/// The properties of an opcode: one row of the opcode table.
 #[derive(Clone, Copy, Debug)]
 pub struct OpInfo {
     /// The mnemonic of JVMS §6.5.
@@ -56,7 +56,7 @@ pub struct OpInfo {
     pub delta: i8,
 }
 
-/// The row of `opcode` in the table; `None` if `opcode` is not one of the 202 that class files may contain.
+/// The properties of `opcode`; `None` if `opcode` is not one of the 202 that class files may contain.
 pub fn info(opcode: u8) -> Option<&'static OpInfo> {
     TABLE.get(usize::from(opcode))
 }
@@ -70,7 +70,7 @@ macro_rules! opcodes {
     ($($constant:ident = $number:literal $name:literal $shape:ident $delta:literal;)*) => {
         $(#[doc = concat!("`", $name, "`")] pub const $constant: u8 = $number;)*
 
-        /// The rows of the table, indexed by opcode.
+        /// The opcode table, indexed by opcode.
         static TABLE: [OpInfo; 202] = [$(OpInfo { name: $name, shape: Shape::$shape, delta: $delta }),*];
     };
 }

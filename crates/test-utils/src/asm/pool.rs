@@ -134,7 +134,8 @@ impl Pool {
 
     pub(super) fn utf8(&mut self, text: &Text) -> Result<u16, AsmError> {
         let bytes = text.modified_utf8();
-        let n = u16::try_from(bytes.len()).map_err(|_| AsmError::new("text is longer than 65535 bytes"))?;
+        let n = u16::try_from(bytes.len())
+            .map_err(|_| AsmError::new("a string is longer than 65535 bytes in modified UTF-8"))?;
         let mut payload = n.to_be_bytes().to_vec();
         payload.extend(bytes);
         self.entry(1, &payload)

@@ -37,7 +37,8 @@ pub fn parse(text: &str) -> Result<Vec<ClassBuilder>, AsmError> {
             }
             open = Some(ClassText::new(&words).map_err(at)?);
         } else {
-            let class = open.as_mut().ok_or_else(|| at(AsmError::new("no .class yet")))?;
+            let class =
+                open.as_mut().ok_or_else(|| at(AsmError::new("the line precedes the first .class")))?;
             class.line(&words).map_err(at)?;
         }
     }
@@ -70,7 +71,7 @@ impl ClassText {
 
     fn finish(mut self) -> Result<ClassBuilder, AsmError> {
         if self.method.is_some() {
-            return Err(AsmError::new("a method has no .end"));
+            return Err(AsmError::new("the last method has no .end"));
         }
         if !self.members.is_empty() {
             self.class.attributes.push(Attribute::NestMembers(self.members));

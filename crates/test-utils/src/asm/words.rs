@@ -109,11 +109,11 @@ fn quoted(
     word: &mut Vec<(u16, bool)>,
 ) -> Result<(), AsmError> {
     loop {
-        let it = chars.next().ok_or_else(|| AsmError::new("quote is not closed"))?;
+        let it = chars.next().ok_or_else(|| AsmError::new("a quote is not closed"))?;
         match it {
             '"' => return Ok(()),
             '\\' => {
-                let escape = chars.next().ok_or_else(|| AsmError::new("quote is not closed"))?;
+                let escape = chars.next().ok_or_else(|| AsmError::new("a quote is not closed"))?;
                 let unit = match escape {
                     'n' => 10,
                     'r' => 13,

@@ -25,8 +25,8 @@ pub(super) struct Style {
 }
 
 impl Style {
-    /// Whether all locals must be initialised at the beginning of a body, because subroutines or random
-    /// exception-table rows may lead to the code from anywhere.
+    /// Whether all locals must be initialised at the beginning of a body, because control may reach any code of the
+    /// body from a subroutine or through a random exception-table row.
     pub(super) fn fixed_slots(self) -> bool {
         self.subroutines || self.odd_rows
     }
@@ -62,8 +62,8 @@ pub(super) struct Sub {
     pub(super) label: Label,
     pub(super) leaves: Option<Ty>,
     pub(super) cost: u32,
-    /// The subroutine that calls this one; `None` for the body itself. All calls must have the same caller, because
-    /// HotSpot's old verifier requires the same nesting at all calls.
+    /// The label of the subroutine that calls this one; `None` if the body itself calls it. All calls must have the
+    /// same caller, because HotSpot's old verifier requires that a subroutine is always nested in the same way.
     pub(super) caller: Option<Label>,
 }
 
@@ -80,7 +80,7 @@ pub(super) struct Body<'w> {
     pub(super) depth: u32,
     /// The nesting depth of the statement that is being written.
     pub(super) nest: u32,
-    /// The maximum number of times that the code being written runs in one call of the method.
+    /// The maximum number of times that the code being written runs during one call of the method.
     pub(super) mult: u32,
     pub(super) cost: u32,
     pub(super) budget: u32,
@@ -99,7 +99,7 @@ pub(super) struct Body<'w> {
     pub(super) handlers: Vec<Label>,
     pub(super) subs: Vec<Sub>,
     pub(super) tail: Vec<Insn>,
-    /// The subroutine that is being written; `None` in the body itself.
+    /// The label of the subroutine that is being written; `None` while the body itself is being written.
     pub(super) sub: Option<Label>,
     /// The number of locals that subroutines may use, from the first one on.
     pub(super) n_base: usize,
@@ -145,23 +145,25 @@ impl<'w> Body<'w> {
         }
     }
 
-    /// Whether the code has reached its limit of size or cost, so that only simple values and statements should
-    /// be written from now on.
+    /// Whether the body has reached its limit of size or its budget (the limit of its cost). From then on, only
+    /// simple values and statements should be written.
     pub(super) fn is_full(&self) -> bool {
         self.code.insns.len() > 1000 || self.tail.len() > 1000 || self.cost >= self.budget
     }
 
-    /// Adds `cost` to the cost of the body for every run of the code being written.
+    /// Adds the cost of code that is being written to the cost of the body. `cost` is that of running the code once;
+    /// it is multiplied by the number of times that the code may run during one call of the method.
     pub(super) fn spend(&mut self, cost: u32) {
         self.cost = self.cost.saturating_add(self.mult.saturating_mul(cost));
     }
 
-    /// Whether the budget suffices for code of this cost at the current position.
+    /// Whether code can be written at the current position without exceeding the budget of the body, if running it
+    /// once costs `cost`.
     pub(super) fn affords(&self, cost: u32) -> bool {
         self.cost.saturating_add(self.mult.saturating_mul(cost)) <= self.budget
     }
 
-    /// Writes code while `n` more values are on the stack below it.
+    /// Runs `write`, which writes code. Meanwhile, `n` more values count as being on the stack below that code.
     pub(super) fn under<R>(&mut self, n: u32, write: impl FnOnce(&mut Self) -> R) -> R {
         self.live += n;
         let out = write(self);
@@ -195,8 +197,8 @@ impl<'w> Body<'w> {
         local
     }
 
-    /// Runs `write`, and drops the locals that `write` created. Their slots are reused for other types if the style
-    /// allows it.
+    /// Runs `write`, and drops the locals that `write` created. Their slots are reused, also for other types, unless
+    /// the style requires that each slot keeps its type ([`Style::fixed_slots`]).
     pub(super) fn scope(&mut self, write: impl FnOnce(&mut Self)) {
         let (n_locals, next_slot) = (self.locals.len(), self.next_slot);
         write(self);
@@ -275,7 +277,7 @@ impl<'w> Body<'w> {
         self.spend(2);
     }
 
-    /// Writes a constant of a primitive type or a string constant; `null` for other reference types.
+    /// Writes code that pushes a constant of type `ty`: a number, a string, or `null` for other reference types.
     pub(super) fn constant(&mut self, ty: Ty) {
         match ty {
             Ty::Int => {

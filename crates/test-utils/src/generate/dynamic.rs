@@ -17,7 +17,8 @@ const SITE: &str = "Ljava/lang/invoke/CallSite;";
 const STRING: Decl = Decl::Val(Ty::Ref(Ref::Str));
 const INT: Decl = Decl::Val(Ty::Int);
 
-/// The methods of the helper class. `owner` is the index of the helper class in the program.
+/// The methods of the helper class, the class of a program that uses `invokedynamic` and dynamic constants. `owner`
+/// is the index of the helper class in the program.
 pub(super) fn methods(owner: usize) -> Vec<Method> {
     let method = |name: &str, params: &[Decl], ret: Decl| Method {
         owner,
@@ -35,7 +36,8 @@ pub(super) fn methods(owner: usize) -> Vec<Method> {
     ]
 }
 
-/// Writes the helper class, and returns the interface that its lambdas implement.
+/// Writes the helper class, which uses `invokedynamic` and dynamic constants, and returns the interface that its
+/// lambdas implement.
 pub(super) fn write(class: &mut ClassBuilder, name: &str, rng: &mut Rng) -> ClassBuilder {
     class.version = (55, 0);
     bootstraps(class, name);
@@ -84,7 +86,7 @@ fn add(class: &mut ClassBuilder, name: &str, descriptor: &str, code: CodeBuilder
     class.methods.push(MethodDef { access: 0x9, name, descriptor, code: Some(code), attributes: Vec::new() });
 }
 
-/// Writes a method that concatenates strings and traces the order in which the parts are evaluated.
+/// Writes a method that concatenates strings. Its trace shows the order in which the parts are evaluated.
 fn join(class: &mut ClassBuilder) {
     let mut code = CodeBuilder::new();
     code.op(op::ILOAD_0).call(op::INVOKESTATIC, TRACE, "t", "(I)I").op(op::ALOAD_1).op(op::LLOAD_2);

@@ -141,7 +141,8 @@ impl Body<'_> {
         }
     }
 
-    /// Writes `lcmp`, `fcmpl`, `fcmpg`, `dcmpl` or `dcmpg`.
+    /// Writes a comparison of two longs, floats or doubles (`lcmp`, `fcmpl`, `fcmpg`, `dcmpl` or `dcmpg`), with its
+    /// operands.
     fn comparison(&mut self) {
         let (ty, opcode) = self.rng.one([
             (Ty::Long, op::LCMP),
@@ -176,7 +177,7 @@ impl Body<'_> {
         };
     }
 
-    /// Writes an operator on longs, floats or doubles.
+    /// Writes an operator on longs, floats or doubles, with its operands.
     fn wide_operator(&mut self, ty: Ty) {
         let family = ty.family();
         match self.rng.below(10) {

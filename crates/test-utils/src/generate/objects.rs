@@ -26,8 +26,8 @@ impl Body<'_> {
         };
     }
 
-    /// Writes code that creates an object of `class` or of a subclass by `new`, `dup` and the constructor call;
-    /// pushes null if no object can be created here.
+    /// Writes code that creates an object of `class` or of a subclass by `new`, `dup` and the constructor call. The
+    /// code pushes null instead if no such object can be created at the current position.
     pub(super) fn new_of(&mut self, class: usize) {
         let Some((class, params)) = self.creatable(class) else {
             self.code.op(op::ACONST_NULL);
@@ -223,8 +223,8 @@ impl Body<'_> {
         self.rng.pick(&found).copied()
     }
 
-    /// Picks the class that a reference to a member of `owner` names: `owner` or a subclass. The receiver must be of
-    /// this class.
+    /// Picks the class that a reference to a member of `owner` names: `owner` or a subclass. The receiver must be an
+    /// object of the picked class.
     fn symbolic_owner(&mut self, owner: usize) -> usize {
         let world = self.world;
         let found: Vec<usize> =
@@ -251,8 +251,8 @@ impl Body<'_> {
         }
     }
 
-    /// Writes a store to a field, and leaves the value on the stack if `keep`. Returns false if there is no field of
-    /// type `ty`.
+    /// Writes a store to a field of type `ty` (of any type if `None`), and leaves the stored value on the stack if
+    /// `keep`. Returns false if the program has no such field.
     pub(super) fn write_field(&mut self, ty: Option<Ty>, keep: bool) -> bool {
         let fits = |it: &Field| !it.is_final && ty.is_none_or(|ty| it.decl.ty() == ty);
         let Some(field) = self.field_for(fits) else { return false };
@@ -283,8 +283,9 @@ impl Body<'_> {
         true
     }
 
-    /// Writes code that pushes the value to store. If `compound`, the old value is on the stack, and the new one is
-    /// computed from it.
+    /// Writes code that pushes the value to store. If `compound`, the old value is on the stack, and the code
+    /// computes the new value from it. `live` is the number of values that the code of the store
+    /// has already pushed.
     fn new_value(&mut self, ty: Ty, live: u32, compound: bool, decl: Decl) {
         self.under(live, |it| it.expr(ty));
         if compound {
@@ -294,7 +295,7 @@ impl Body<'_> {
         self.narrow(decl);
     }
 
-    /// Writes a store to an array element, and leaves the value on the stack if `keep`.
+    /// Writes a store to an array element, and leaves the stored value on the stack if `keep`.
     pub(super) fn write_element(&mut self, elem: Elem, keep: bool) {
         let ty = elem.ty();
         let compound = ty.family() < 4 && self.rng.chance(40);

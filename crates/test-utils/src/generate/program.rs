@@ -12,7 +12,7 @@ use super::world::{Kind, Method, World};
 /// The kind of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Bodies with all features except those of the other modes.
+    /// Bodies with all features except those that the other modes add.
     Plain,
     /// Bodies with subroutines (`jsr`, `ret`), in class versions 46 to 49.
     Subroutines,
@@ -28,12 +28,12 @@ pub enum Mode {
 pub struct Program {
     /// The classes of the program, in a package of their own.
     pub classes: Vec<Assembled>,
-    /// Calls of the entry methods, with their arguments.
+    /// Calls of the methods at which runs of the program start, with their arguments.
     pub cases: Vec<Case>,
 }
 
-/// The budgets of an ordinary method and of an entry method. The cost of a body, roughly the number of expressions
-/// that one call executes, is limited by its budget.
+/// The budgets of an ordinary method and of a method at which a run starts. A budget limits the cost of a body, which
+/// is roughly the number of expressions that one call executes.
 const BUDGETS: (u32, u32) = (250, 2500);
 
 /// Generates the program of this kind and seed. Equal arguments give equal programs.
@@ -154,8 +154,8 @@ impl Writer {
         }
     }
 
-    /// Writes the helper class, and returns the interface that its lambdas implement; `None` if the program has no
-    /// helper class.
+    /// Writes the helper class, which uses `invokedynamic` and dynamic constants, and returns the interface that its
+    /// lambdas implement; `None` if the program has no helper class.
     fn helper(&mut self) -> Option<ClassBuilder> {
         let owner = self.world.helper?;
         self.world.methods.extend(dynamic::methods(owner));
@@ -230,8 +230,8 @@ impl Writer {
         self.body(&plan, "<clinit>", 0x8);
     }
 
-    /// Writes an instance method of a class or interface, and the implementations in its subclasses. The method can
-    /// be called once all these are written.
+    /// Writes an instance method named `m` and `number` of a class or interface, and the implementations in its
+    /// subclasses. The method can be called once all these are written.
     fn family(&mut self, number: i32) {
         let n_classes = self.world.classes.len() as u32;
         let declaring =

@@ -38,8 +38,8 @@ impl Body<'_> {
         true
     }
 
-    /// Writes a new subroutine, to be placed after the body. `leaves` is the type of the value that it leaves on the
-    /// stack. The subroutine may call those written before it.
+    /// Writes a new subroutine, to be placed after the body. `leaves` is the type of the value that the subroutine
+    /// leaves on the stack; `None` if it leaves none. The subroutine may call the subroutines written before it.
     fn new_sub(&mut self, leaves: Option<Ty>) -> Sub {
         let label = self.code.label();
         let insns = std::mem::take(&mut self.code.insns);

@@ -63,8 +63,8 @@ impl Body<'_> {
         self.code.op(op::POP).bind(after);
     }
 
-    /// Writes a protected range with one to three handlers, written by `body` and `handled`. Rows of inner ranges
-    /// come first, as javac writes them.
+    /// Writes a protected range with one to three handlers. `body` writes the code of the range, `handled` that of
+    /// each handler. Rows of inner ranges come first, as javac writes them.
     fn trapped(&mut self, body: impl Fn(&mut Self), handled: impl Fn(&mut Self)) {
         if self.early {
             return body(self);
@@ -100,8 +100,9 @@ impl Body<'_> {
         self.code.bind(after);
     }
 
-    /// Writes the end of a handler, which continues at `after`. If `waiting` values were on the stack when the
-    /// exception was thrown, the handler leaves the method instead.
+    /// Writes the end of a handler, which rethrows the exception in some cases, and otherwise runs the code that
+    /// `handled` writes and continues at `after`. If `waiting` values were on the stack when the exception was
+    /// thrown, the handler leaves the method instead.
     fn finish_handler(&mut self, waiting: u32, after: Label, handled: &impl Fn(&mut Self)) {
         if self.rng.chance(15) {
             self.code.op(op::ATHROW);
@@ -195,7 +196,8 @@ impl Body<'_> {
         self.code.catch(start, unlocked, handler, None).catch(handler, end, handler, None);
     }
 
-    /// Writes a jump to a shared handler, with a value on the stack that is not a caught exception.
+    /// Writes a jump to a handler written by [`Body::shared_handlers`], with a value on the stack that is not a
+    /// caught exception.
     pub(super) fn enter_handler(&mut self) {
         match self.rng.pick(&self.handlers).copied() {
             Some(handler) if self.live == 0 => {
@@ -209,9 +211,9 @@ impl Body<'_> {
         }
     }
 
-    /// Writes the shared handlers after the body, and random exception-table rows that lead to them from anywhere:
-    /// overlapping, crossing statements, covering handlers, in any order. `fuel` is the local that limits how often
-    /// handlers are entered.
+    /// Writes, after the body, handlers that several rows share, and random exception-table rows that lead to them
+    /// from anywhere: the rows overlap, cross statements and cover handlers, in any order. `fuel` is the local that
+    /// limits how often handlers are entered.
     pub(super) fn shared_handlers(&mut self, fuel: u16) {
         let exit = self.code.label();
         // Only positions in the body: from a position in a handler, control could return without using fuel.

@@ -113,7 +113,7 @@ impl Elem {
 }
 
 impl Decl {
-    /// The type that a value of this type has on the stack.
+    /// The type of an operand-stack entry that holds a value of this type.
     pub(super) fn ty(self) -> Ty {
         match self {
             Decl::Val(it) => it,

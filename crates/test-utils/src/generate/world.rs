@@ -9,7 +9,8 @@ pub(super) struct World {
     pub(super) classes: Vec<Class>,
     pub(super) fields: Vec<Field>,
     pub(super) methods: Vec<Method>,
-    /// The index of the helper class, whose methods are fixed instead of random; `None` if there is no helper class.
+    /// The index of the helper class, which uses `invokedynamic` and dynamic constants, and whose methods are fixed
+    /// instead of random; `None` if there is no helper class.
     pub(super) helper: Option<usize>,
 }
 
@@ -112,7 +113,7 @@ impl World {
         self.classes.get(class).is_some_and(|it| it.interface)
     }
 
-    /// Whether random bodies may be added to the class. They may not if it is an interface or the helper class.
+    /// Whether random methods may be added to the class: it is neither an interface nor the helper class.
     pub(super) fn is_open(&self, class: usize) -> bool {
         !self.is_interface(class) && self.helper != Some(class)
     }

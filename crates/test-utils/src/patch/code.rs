@@ -61,8 +61,8 @@ impl Patch {
         insns::starts(&code.insns).filter(is_constant).collect()
     }
 
-    /// Flips the lowest bit of the constant at `pc`; `iconst_4` and `iconst_5` are swapped. `None` if there is no int
-    /// constant at `pc`.
+    /// Flips the lowest bit of the constant at `pc`; `iconst_4` and `iconst_5` are swapped. Returns `None` if there
+    /// is no int constant at `pc`.
     pub fn change_constant(&mut self, method: usize, pc: usize) -> Option<()> {
         let mut code = self.code(method)?;
         match *code.insns.get(pc)? {
@@ -79,8 +79,8 @@ impl Patch {
         self.code(method).is_some()
     }
 
-    /// Inserts instructions before the first one of a body. `None` if the method has no body, or if a table or the
-    /// code gets too large.
+    /// Inserts instructions before the first one of a body. Returns `None` if the method has no body, or if a table
+    /// or the code gets too large.
     pub fn insert(&mut self, method: usize, what: Insertion<'_>) -> Option<()> {
         let mut code = self.code(method)?;
         let (insns, stack) = match what {
@@ -121,8 +121,8 @@ impl Patch {
         self.set_code(method, &code)
     }
 
-    /// Sixteen bytes of code that jump to their end or throw. Because the end is a jump target, a frame may be needed
-    /// there.
+    /// Sixteen bytes of code that jump to their end or throw. Because the end is a jump target, the method may need a
+    /// stack map frame there.
     fn throwing(&mut self) -> Option<Vec<u8>> {
         const EXCEPTION: &[u8] = b"java/lang/IllegalStateException";
         let class = self.class(EXCEPTION)?.to_be_bytes();

@@ -168,7 +168,7 @@ impl Patch {
     }
 
     /// Renames the class, by a change of the class constant through which it names itself. Descriptors keep the old
-    /// name. `None` if the constant pool is full.
+    /// name. Returns `None` if the constant pool is full.
     pub fn rename(&mut self, name: &[u8]) -> Option<()> {
         let name = self.utf8(name)?.to_be_bytes();
         let constant = self.pool.get_mut(usize::from(self.this_class).checked_sub(1)?)?;
@@ -176,13 +176,13 @@ impl Patch {
         Some(())
     }
 
-    /// Adds a constant that nothing uses; `None` if the constant pool is full.
+    /// Adds a constant that nothing uses. Returns `None` if the constant pool is full.
     pub fn touch(&mut self) -> Option<()> {
         self.constant([&[UTF8, 0, 5], &b"touch"[..]].concat()).map(drop)
     }
 
-    /// Adds a method without effects that returns the default value of its type, or an abstract method. `None` if the
-    /// constant pool is full or the descriptor is malformed.
+    /// Adds a method without effects that returns the default value of its type, or an abstract method. Returns
+    /// `None` if the constant pool is full or the descriptor is malformed.
     pub fn add_method(&mut self, flags: u16, name: &[u8], descriptor: &[u8]) -> Option<()> {
         let (name, number) = (self.utf8(name)?, self.utf8(descriptor)?);
         let mut attributes = Vec::new();

@@ -15,12 +15,13 @@ pub(super) enum Receiver {
     Exception(usize),
 }
 
-/// A call of the generated program, with all its runs.
+/// A call in the generated program, with all runs that make this call.
 #[derive(Clone, Debug)]
 pub struct RunGroup {
     /// The method that contains the call: `p/C.c0(Lp/I;)V`.
     pub caller: String,
-    /// The runs: each receiver of the call, with each initialiser failing and with none failing.
+    /// The runs of the call: one for each receiver together with each initialiser that may fail, and one for each
+    /// receiver without a failing initialiser.
     pub runs: Vec<Run>,
     /// Whether the runs show every exception that a method reached by the call can throw, provided that no class of
     /// the program is missing.
@@ -34,7 +35,8 @@ pub struct Run {
     pub case: Case,
     /// The method that the case calls: `p/Call0.r0(I)V`.
     pub method: String,
-    /// The exception class of the initialiser that fails if it is run; `None` if no initialiser fails.
+    /// The class of the exception that the failing initialiser throws, if it is run; `None` if no initialiser fails
+    /// in this run.
     pub failing: Option<String>,
 }
 
@@ -59,7 +61,7 @@ impl Structure {
         it == of || self.exceptions[it].parent.is_ok_and(|it| self.is_exception_below(it, of))
     }
 
-    /// Each throwable class of the program with its superclass, by name.
+    /// The names of each throwable class of the program and of its superclass.
     pub fn thrown_classes(&self) -> Vec<(String, String)> {
         let mut acc = Vec::new();
         for (i, it) in self.exceptions.iter().enumerate() {
@@ -118,8 +120,8 @@ impl Structure {
         }
     }
 
-    /// Whether no method of this name calls other methods on `this`. The targets of such a call depend on the
-    /// receiver of the first call.
+    /// Whether no method of this name calls another method on `this`. If one did, the target of the inner call would
+    /// depend on the receiver of the outer call.
     fn is_plain(&self, name: char) -> bool {
         let mut methods = self.types.iter().flat_map(|it| &it.methods).filter(|it| it.name == name);
         methods.all(|it| !matches!(it.body, Body::OnThis(_) | Body::OnReplaced(..)))

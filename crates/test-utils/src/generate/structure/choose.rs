@@ -216,8 +216,8 @@ impl Structure {
         Some(Method { name, visible, is_static: name == 's', is_abstract, ghost, body })
     }
 
-    /// Chooses the body of the method `name`. The body calls only methods whose name is later in `mknhs`, so each
-    /// call terminates.
+    /// Chooses the body of the method `name`. The body calls only the method of the same name in a supertype, or a
+    /// method whose name comes later in the order `m`, `k`, `n`, `h`, `s`; so each call terminates.
     fn some_body(&self, rng: &mut Rng, at: usize, name: char) -> Body {
         let throw = Body::Throw(rng.below(self.exceptions.len() as u32) as usize);
         if matches!(name, 'h' | 's') {

@@ -19,7 +19,7 @@ pub use cases::{Run, RunGroup};
 
 use crate::asm::{AsmError, Assembled};
 
-/// A random program, which can be [changed](Structure::change) as by a programmer who edits one class after another.
+/// A random program. [`Structure::change`] edits it as a programmer would, one class after another.
 #[derive(Clone, Debug)]
 pub struct Structure {
     /// The package that contains all packages of the program.
@@ -123,7 +123,7 @@ enum FunctionCode {
 /// A method that makes one call.
 #[derive(Clone, Debug)]
 struct Call {
-    /// The type that contains the method; as an error, the package of a separate class that contains the method.
+    /// The type that contains the method (`Ok`), or the package of a separate class that contains the method (`Err`).
     at: Result<usize, char>,
     kind: CallKind,
     /// The class caught by a row around the call, and whether the handler rethrows the exception; `None` if there is
@@ -136,7 +136,8 @@ enum CallKind {
     /// A call of the method of this name on an object of this type, which the method gets as its parameter.
     Virtual(usize, char),
     Static(usize),
-    /// Creates an object of the type; the flag says whether by the constructor with a parameter.
+    /// Creates an object of the type: by the constructor with a parameter if the flag is set, otherwise by the one
+    /// without.
     New(usize, bool),
     /// Creates an object of the type, and calls its private method `h`.
     Private(usize),
