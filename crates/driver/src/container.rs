@@ -17,11 +17,12 @@ use crate::inflate::Inflater;
 use crate::problem::Problem;
 use crate::zip::{STORED, Zip, ZipEntry};
 
-/// A part of the class path, with the class candidates in it.
+/// A container (an ordered part of the class path), with its class candidates: the entries whose names end in
+/// `.class`.
 pub struct LoadedContainer {
     /// The name of the container, as shown to people: `app.war!/WEB-INF/classes`.
     pub name: String,
-    /// The role of the container in the world.
+    /// The role of the container: program, library or JDK.
     pub role: Role,
     /// The class candidates, in the order of the archive's directory; in a folder, sorted by the bytes of their
     /// names.
@@ -75,7 +76,8 @@ pub(crate) enum Place {
 /// The place of a class file in a folder, or of a class file that is an input by itself.
 pub(crate) struct FilePlace {
     pub(crate) path: PathBuf,
-    /// The content of the file when it was listed; `None` if the file is read on demand, when it may have changed.
+    /// The content of the file at the time when its folder was listed. `None` if the file is read each time its bytes
+    /// are requested; then it may have changed since it was listed.
     pub(crate) content: Option<Arc<FileContent>>,
 }
 
@@ -93,12 +95,14 @@ pub(crate) enum Store {
     Image(Arc<ImageMap>),
 }
 
-/// The bytes of a class candidate: a slice of an archive or image, or of the given scratch memory.
+/// The bytes of a class candidate: a slice of an archive or image, or of the buffers in the [`Scratch`] of the
+/// caller.
 #[derive(Debug)]
 pub struct ClassBytes<'a> {
     /// The bytes of the class file.
     pub bytes: &'a [u8],
-    /// A note about an entry that is irregular although the JVM accepts it, as with a wrong CRC; otherwise `None`.
+    /// A note if the entry is irregular although the JVM accepts it, for example because its CRC is wrong; otherwise
+    /// `None`.
     pub note: Option<Problem>,
 }
 
@@ -113,8 +117,8 @@ pub struct Scratch {
 const KEEP_BUFFER: usize = 8 << 20;
 
 impl ClassEntry {
-    /// Returns the path of the entry below its root, such as `p/C.class`; there the JVM looks for the class `p/C`. In
-    /// a multi-release archive, a war, a jmod or a JDK image the root may be a folder inside the container.
+    /// Returns the path of the entry below its root, such as `p/C.class`. The JVM looks for the class `p/C` at this
+    /// path. In a multi-release archive, a war, a jmod or a JDK image the root may be a folder inside the container.
     pub fn path(&self) -> &str {
         self.member.get(self.root_len as usize..).unwrap_or(&self.member)
     }
@@ -154,8 +158,8 @@ impl Default for Scratch {
 }
 
 impl LoadedContainer {
-    /// Returns the role of the container's classes in the analysis. The class library of a JDK is always the
-    /// platform, even if the JDK is the analysed program.
+    /// Returns the role of the container's classes in the analysis. The class library of a JDK always has the role
+    /// `Jdk`, even if the JDK is the analysed program.
     pub fn analysed_role(&self) -> Role {
         if self.platform { Role::Jdk } else { self.role }
     }

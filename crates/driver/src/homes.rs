@@ -44,7 +44,8 @@ pub(crate) fn find(
     }
 }
 
-/// Returns the JDK with this home folder or image. `found_by` tells how the path was found.
+/// Returns the JDK with this home folder or image; an error if the path is not a JDK. `found_by` is how the path was
+/// found.
 fn at(path: &Utf8Path, found_by: &'static str, disk: &mut dyn Disk) -> anyhow::Result<JdkFound> {
     disk.looks_at(path.as_std_path());
     let metadata = std::fs::metadata(path).with_context(|| format!("{path}: cannot be opened"))?;
@@ -128,8 +129,8 @@ pub(crate) fn module_files(
     acc
 }
 
-/// Returns the modules for one entry of a module path: the path itself if it is a module or a file, else the modules
-/// directly in the folder.
+/// Returns the modules for one entry of a module path. These are the path itself if it is a module or a file,
+/// otherwise the modules directly in the folder.
 fn modules_in(path: &Path, disk: &mut dyn Disk) -> anyhow::Result<Vec<PathBuf>> {
     if is_module(path, disk) || std::fs::metadata(path)?.is_file() {
         return Ok(vec![path.to_owned()]);

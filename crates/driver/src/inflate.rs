@@ -12,10 +12,10 @@ impl Inflater {
         Inflater(Decompressor::new())
     }
 
-    /// Decompresses raw deflate data, for which `size` bytes are claimed, into the first `size` bytes of `buffer`,
-    /// which is enlarged if necessary. Returns whether there was more data: the JVM reads the claimed number of bytes
-    /// and ignores the rest. Allocates no more than the data can decompress to, and never more than the limit for an
-    /// entry.
+    /// Decompresses raw deflate data into the first `size` bytes of `buffer`, which is enlarged if necessary. `size`
+    /// is the size that the archive claims. Returns whether the data yields more bytes: the JVM reads the claimed
+    /// number of bytes and ignores the rest. Allocates no more than the data can decompress to, and never more than
+    /// the limit for an entry.
     pub(crate) fn deflate(&mut self, input: &[u8], size: u64, buffer: &mut Vec<u8>) -> Result<bool, String> {
         if size > MAX_RESOURCE {
             return Err(format!("it claims {size} bytes, more than the limit of {MAX_RESOURCE}"));
@@ -35,8 +35,9 @@ impl Inflater {
         }
     }
 
-    /// Decompresses data that is longer than claimed, up to four times the claimed size or 1 MiB. The library cannot
-    /// decompress only a part of the data.
+    /// Decompresses data that yields more than the claimed `size` bytes, and returns true. Fails if the data yields
+    /// more than four times the claimed size and more than 1 MiB. The library cannot decompress only a part of the
+    /// data.
     fn more_than_claimed(&mut self, input: &[u8], size: usize, buffer: &mut Vec<u8>) -> Result<bool, String> {
         let room = size.saturating_mul(4).max(1 << 20).min(inflate_bound(input.len() as u64) as usize);
         match self.unpack(input, room, buffer) {

@@ -11,9 +11,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::modules::Module;
 
-/// Returns, for each container and each of its entries, whether the JVM's loaders ignore the definition; the inner
-/// list may be empty if they ignore none. Reports ignored entries of the program one by one, those of libraries as a
-/// count.
+/// Returns, for each container and each of its entries, whether the JVM's class loaders ignore the class that the
+/// entry defines. The inner list may be empty if they ignore none. Reports ignored classes of the program one by one,
+/// those of libraries as a count.
 pub(crate) fn passed_over(
     world: &LoadedWorld,
     modules: &[Module],
@@ -24,14 +24,16 @@ pub(crate) fn passed_over(
     containers.map(|(idx, it)| owners.passed_over(idx, it, problems)).collect()
 }
 
-/// The packages of the JDK and of named modules.
+/// The containers that own the packages of the JDK and of named modules, so that class loaders look for the classes
+/// of these packages only there.
 struct Owners<'a> {
     world: &'a LoadedWorld,
     modules: &'a [Module],
-    /// For each package, the container that has it first, and the module to which the package belongs; `None` if it
-    /// belongs to no named module.
+    /// For each package, the index of the first container that has classes of it, and the index of the module to
+    /// which the package belongs (`None` if it belongs to no named module).
     packages: FxHashMap<&'a str, (usize, Option<usize>)>,
-    /// The container that defines a class, for classes whose package occurs in other containers too.
+    /// For each class whose package also occurs in further containers, the index of the container that defines the
+    /// class.
     classes: FxHashMap<&'a str, usize>,
     has_platform: bool,
 }
@@ -44,8 +46,8 @@ enum Why<'a> {
 }
 
 impl<'a> Owners<'a> {
-    /// Collects the owners of packages; `None` if there is neither a JDK nor a module, so that no definition can be
-    /// ignored.
+    /// Collects the containers that own packages. Returns `None` if there is neither a JDK nor a module, so that
+    /// class loaders ignore no class definition.
     fn of(world: &'a LoadedWorld, modules: &'a [Module]) -> Option<Owners<'a>> {
         let has_platform = world.containers.iter().any(|it| it.platform);
         if !has_platform && modules.is_empty() {
@@ -84,8 +86,9 @@ impl<'a> Owners<'a> {
         });
     }
 
-    /// Calls `it` with each entry that the JVM can find in the JDK, then with each one on the module path; together
-    /// with the indices of the entry's container and module.
+    /// Calls `it` with each entry that the JVM can find in the JDK, then with each entry that it can find on the
+    /// module path. The other arguments are the index of the entry's container and the index of its module, if it has
+    /// one.
     fn each(&mut self, mut it: impl FnMut(&mut Self, usize, Option<usize>, &'a ClassEntry)) {
         let module_of: FxHashMap<(usize, &str), usize> = self
             .modules
@@ -180,7 +183,8 @@ impl<'a> Owners<'a> {
     }
 }
 
-/// Returns whether the JVM or a loader of the program chooses which classes of the container are used.
+/// Returns whether it is known which class loader uses the container, so that the rules for ignored classes apply.
+/// They apply neither to a JDK nor to a class file that is an input by itself.
 fn is_judged(container: &LoadedContainer) -> bool {
     !container.platform && container.loader != Loader::Other
 }

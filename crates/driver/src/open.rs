@@ -18,7 +18,7 @@ use crate::jdk::JdkFiles;
 use crate::problem::Problem;
 use ide::Role;
 
-/// Opens inputs in class-path order.
+/// Opens inputs in class-path order, and collects their containers and problems.
 pub(crate) struct Opener<'a> {
     /// The Java release for which entries of multi-release archives are selected.
     pub(crate) release: u16,
@@ -29,7 +29,7 @@ pub(crate) struct Opener<'a> {
     pub(crate) modules: FxHashSet<PathBuf>,
     /// The access to the disk.
     pub(crate) disk: &'a mut dyn Disk,
-    /// The containers found so far.
+    /// The containers and declared classes found so far.
     pub(crate) found: Found,
     /// The problems found so far.
     pub(crate) problems: Vec<Problem>,
@@ -39,10 +39,10 @@ pub(crate) struct Opener<'a> {
     opened: FxHashSet<PathBuf>,
 }
 
-/// A file or folder that has been opened, now or earlier.
+/// A file or folder that has just been opened, or that had been opened before.
 struct Opened {
     real: PathBuf,
-    /// The manifest whose `Class-Path` is to be followed; empty if the file was opened before.
+    /// The manifest whose `Class-Path` is to be followed; empty if the file had been opened before.
     manifest: Manifest,
 }
 

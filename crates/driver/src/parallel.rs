@@ -52,7 +52,7 @@ struct Shared<T> {
 
 /// Calls `work` on each item in `threads` threads, and passes the results to `sink` in the order of the items, on the
 /// calling thread. Each thread has a state made by `state`, which is replaced by a new one after a panic. Ends early
-/// if `sink` returns `Break`, and returns that value. The error is that a thread cannot be started.
+/// if `sink` returns `Break`, and returns that value. Fails if a thread cannot be started.
 pub fn map_ordered<I, S, T, B>(
     items: &[I],
     threads: usize,

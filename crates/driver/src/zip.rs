@@ -23,7 +23,7 @@ impl Blob {
         Blob { owner: Arc::new(bytes), range }
     }
 
-    /// Returns the part of this blob in `range`, which shares its bytes. The part is truncated at the end of the
+    /// Returns the part of this blob at `range`, without copying its bytes. The part is truncated at the end of the
     /// blob.
     pub(crate) fn part(&self, range: Range<usize>) -> Blob {
         let end = self.range.start.saturating_add(range.end).min(self.range.end);
@@ -70,7 +70,7 @@ pub(crate) enum MemberKind {
     Other,
 }
 
-/// The data needed to access the bytes of a member.
+/// The data by which the bytes of a member are found, decompressed and checked.
 #[derive(Clone, Copy)]
 pub(crate) struct ZipEntry {
     wayfinder: ZipArchiveEntryWayfinder,
@@ -106,7 +106,7 @@ impl ZipEntry {
         EntryIdentity::of_entry(self.method, self.size(), self.crc, stored)
     }
 
-    /// Returns the reason why the JVM refuses an archive with such an entry; `None` if the JVM accepts the entry.
+    /// Returns the reason why the JVM refuses an archive that has this entry; `None` if the JVM accepts the entry.
     pub(crate) fn refused(&self) -> Option<String> {
         if self.encrypted {
             return Some("is encrypted".to_owned());
@@ -177,7 +177,8 @@ impl Zip {
         }
     }
 
-    /// Returns the stored bytes of an entry, as a blob that may outlive the archive.
+    /// Returns the stored bytes of an entry, as a blob that may outlive the archive; an error if there is no such
+    /// data at the place that the directory gives.
     pub(crate) fn stored_blob(&self, entry: &ZipEntry) -> Result<Blob, String> {
         let error = |error| format!("its data is not where the directory says: {error}");
         let (start, end) = self.archive.get_entry(entry.wayfinder).map_err(error)?.compressed_data_range();
@@ -257,8 +258,9 @@ fn trim(blob: Blob) -> Result<Blob, String> {
     Ok(Blob::new(copy))
 }
 
-/// Returns the position of the end record, and the length of its comment. The end record is the last one whose
-/// comment ends with the file, or whose offsets lead to a directory and a first entry.
+/// Returns the position of the end record, and the length of its comment; `None` if there is no end record. The end
+/// record is the last record whose comment ends with the file, or whose offsets lead to a directory and a first
+/// entry.
 fn find_end(data: &[u8]) -> Option<(usize, usize)> {
     let last = data.len().checked_sub(END_SIZE)?;
     let first = last.saturating_sub(usize::from(u16::MAX));

@@ -24,8 +24,8 @@ pub struct Buffers {
 /// The maximum size of a decompressed resource in bytes.
 pub const MAX_RESOURCE: u64 = 256 << 20;
 
-/// Returns an upper bound for the decompressed size of `size` deflated bytes. (In RFC 1951, two bits can produce 258
-/// bytes, a factor of 1032.)
+/// Returns an upper bound for the size in bytes to which `size` deflated bytes can decompress. (In RFC 1951, two bits
+/// can produce 258 bytes, a factor of 1032.)
 pub fn inflate_bound(size: u64) -> u64 {
     size.saturating_mul(1032).saturating_add(64)
 }

@@ -50,7 +50,7 @@ pub struct Image<'a> {
 pub struct Location {
     /// The offset of the stored bytes from the start of the content area.
     pub content_offset: u64,
-    /// The number of stored bytes if the resource is compressed; otherwise 0.
+    /// The number of stored bytes if the resource is compressed; 0 if it is not compressed.
     pub compressed_size: u64,
     /// The size of the resource in bytes after decompression.
     pub size: u64,
