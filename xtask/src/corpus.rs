@@ -24,7 +24,7 @@ enum Kind {
     Npm,
 }
 
-/// A package in the list `test-data/corpora.tsv`.
+/// A package with jars, which is a line of the list `test-data/corpora.tsv`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Package {
     tier: String,
@@ -43,8 +43,9 @@ struct Archive {
     drifted: bool,
 }
 
-/// Fetches the packages of a tier and writes its manifest; for the tier `jdk`, lists the JDKs of this machine
-/// instead. Prints the path of the manifest. With `any_version`, other versions than the listed ones are accepted.
+/// Fetches the packages of a tier (a named group of packages) and writes the manifest of the tier; for the tier
+/// `jdk`, lists the JDKs of this machine instead. Prints the path of the manifest. With `any_version`, other versions
+/// than the listed ones are accepted.
 pub(crate) fn run(root: &Path, tier: &str, any_version: bool) -> Result<()> {
     let folder = root.join("corpus").join(tier);
     if tier == JDK {
@@ -306,7 +307,8 @@ fn find_jars(folder: &Path, jars: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the rows of the manifest for the JDKs of this machine, whose classes are read in place.
+/// Returns the rows of the manifest for the JDKs of this machine, whose classes are not copied but read where they
+/// are.
 fn jdk_rows() -> Result<String> {
     let mut rows = String::new();
     for jdk in jdk::find_all() {
@@ -327,7 +329,8 @@ fn sha256(file: &Path) -> Result<String> {
     Ok(sum.to_string())
 }
 
-/// Runs a command to its end, and returns its standard output. If the command fails, the error has its error output.
+/// Runs a command to its end, and returns its standard output. If the command fails, the error contains what the
+/// command wrote to standard error.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().with_context(|| format!("cannot run {name}; is it installed?"))?;

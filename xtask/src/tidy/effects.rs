@@ -9,8 +9,8 @@ use super::house::{ARROWS_FILE, Effect};
 use super::source::{RustFile, mentions};
 use super::{Checkout, Violation};
 
-/// Checks that product code has an effect only in the rooms and files that `arrows.toml` lists, and that each listed
-/// file has the effect.
+/// Checks that product code has an effect, such as access to files, only in the rooms and files that `arrows.toml`
+/// lists for the effect. Also checks that each listed file has the effect.
 pub(super) fn effects(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for effect in &checkout.house.effects {
         let mut unused: Vec<&str> = effect.files.iter().map(String::as_str).collect();
@@ -73,8 +73,8 @@ fn reaches(path: &[String], mention: &str) -> bool {
     named.iter().zip(&mention).all(|(a, b)| a == b)
 }
 
-/// Adds the uses of the effect's macros (`name!`) and methods (`.name`) in the tokens, each with its line, to
-/// `found`.
+/// Adds the uses of the effect's macros (`name!`) and methods (`.name`) in the tokens to `found`: what is used, and
+/// the line.
 fn calls(tokens: TokenStream, effect: &Effect, found: &mut Vec<(String, usize)>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for (at, token) in tokens.iter().enumerate() {

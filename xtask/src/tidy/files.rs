@@ -40,7 +40,7 @@ pub(super) fn calls_go_one_way(checkout: &Checkout, violations: &mut Vec<Violati
     }
 }
 
-/// Checks that no type has more methods, or methods in more files, than allowed.
+/// Checks that no type has more methods, or methods in more files, than `arrows.toml` allows.
 pub(super) fn types(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let (most_methods, most_files) = (checkout.house.limit("methods"), checkout.house.limit("impl-files"));
     for crate_ in checkout.crates.iter().filter(|it| !checkout.house.is_recursive(&it.room)) {
@@ -85,9 +85,9 @@ pub(super) fn types(checkout: &Checkout, violations: &mut Vec<Violation>) {
     }
 }
 
-/// Checks that in the rooms that `arrows.toml` lists, no file depends on more files of its room, by paths and calls,
-/// than allowed. Dependencies on files of data and of the database are not counted. A file of data may use only files
-/// of data.
+/// Checks the rooms for which `arrows.toml` limits the dependencies of files: no file depends on more files of its
+/// room, by paths and calls, than allowed. Dependencies on files of data and of the database are not counted. A file
+/// of data may use only files of data.
 pub(super) fn dependencies(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let most = checkout.house.limit("file-dependencies");
     let few = &checkout.house.few_dependencies;

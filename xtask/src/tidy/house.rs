@@ -134,7 +134,7 @@ impl House {
         self.arrows.get(room).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the rooms on which only tests may depend.
+    /// Returns the rooms that only tests may use.
     pub(super) fn dev_rooms(&self) -> &[String] {
         &self.dev.rooms
     }
@@ -149,8 +149,8 @@ impl House {
         self.recursive.get(room).is_some_and(|it| !it.trim().is_empty())
     }
 
-    /// Removes the violations that the allow list permits. Adds a violation for each entry of the list that has no
-    /// reason or permits no violation.
+    /// Returns the violations that the allow list does not permit. Adds a violation for each entry of the list that
+    /// has no reason or permits no violation.
     pub(super) fn apply_allow_list(&self, violations: Vec<Violation>) -> Vec<Violation> {
         let mut used = vec![false; self.allow.len()];
         let mut kept: Vec<Violation> = violations

@@ -20,7 +20,8 @@ const TIER: &str = concat!("AJAR", "_TESTS");
 /// The only file that may read the tier of the tests.
 const TIER_READER: &str = "crates/test-utils/src/tier.rs";
 
-/// Checks that unfinished work is marked only with an issue and a reason. Words inside string literals are ignored.
+/// Checks that unfinished work is marked only in the form that has an issue and a reason. Words inside string
+/// literals are ignored.
 pub(super) fn fixme_form(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for (file, text) in checkout.tree.texts() {
         let code =

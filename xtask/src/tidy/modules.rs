@@ -31,12 +31,13 @@ pub(super) fn every_file_is_reached(checkout: &Checkout, violations: &mut Vec<Vi
     }
 }
 
-/// For each parent module, the uses between its children: by the names of the using and the used child, the first
-/// use.
+/// For each parent module, the dependencies between its children: for each pair of a using and a used child, the
+/// first use.
 type Siblings<'a> = BTreeMap<String, BTreeMap<(String, String), &'a Use>>;
 
-/// Checks that the uses between modules with the same parent form no cycle, by paths or by method calls. In rooms
-/// that `arrows.toml` lists as recursive, calls are ignored. Tests are ignored, because they may use any module.
+/// Checks that the modules with the same parent do not depend on each other in a cycle, by paths or by method calls.
+/// In rooms that `arrows.toml` lists as recursive, calls are ignored. Tests are ignored, because they may use any
+/// module.
 pub(super) fn no_cycles(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for crate_ in &checkout.crates {
         let mut siblings = Siblings::new();

@@ -26,7 +26,8 @@ pub(super) fn files(checkout: &Checkout, violations: &mut Vec<Violation>) {
     }
 }
 
-/// Checks that no function has more lines than allowed, unless it is a marked match.
+/// Checks that no function has more lines than allowed, except for a function whose comment permits this because it
+/// is an exhaustive match.
 pub(super) fn functions(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let cap = checkout.house.limit("function");
     for file in &checkout.sources.files {
@@ -51,8 +52,8 @@ pub(super) fn functions(checkout: &Checkout, violations: &mut Vec<Violation>) {
     }
 }
 
-/// Returns whether the function in these lines has the mark: above it, among its comments and attributes, or directly
-/// above a `match` in it.
+/// Returns whether the function in these lines has the comment that permits a long function ([`LONG_MATCH`]): above
+/// the function, among its comments and attributes, or directly above a `match` in it.
 fn is_marked(text: &[&str], start: usize, end: usize) -> bool {
     let marked = |line: &str| {
         line.trim_start().strip_prefix(LONG_MATCH).is_some_and(|reason| !reason.trim().is_empty())

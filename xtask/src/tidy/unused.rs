@@ -14,7 +14,7 @@ use super::methods::type_name;
 use super::source::{RustFile, is_test};
 use super::{Checkout, Violation};
 
-/// The kind of a public item, by how code mentions it; also the kind of a mention.
+/// The kind of a public item, which determines how code mentions the item; also the kind of a mention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     /// A function, which is mentioned as `name(…)`, as `module::name`, or by its bare name where it is imported or
@@ -29,7 +29,7 @@ enum Kind {
     Trait,
 }
 
-/// A part of a file, from its first to its last token.
+/// A part of a file, given by its first and last token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Place {
     file: String,
@@ -55,7 +55,8 @@ struct Public {
     name: String,
     kind: Kind,
     line: usize,
-    /// The places of the definition and, for a type, of its `impl` blocks; mentions there are no use.
+    /// The places of the definition and, for a type, of its `impl` blocks. Mentions in these places do not count as
+    /// uses.
     places: Vec<Place>,
 }
 
@@ -102,7 +103,7 @@ pub(super) fn public_items(checkout: &Checkout, violations: &mut Vec<Violation>)
     }
 }
 
-/// Returns the public items that are not mentioned, or only in other unused items.
+/// Returns the public items of a room that product code does not mention, or mentions only in other unused items.
 fn unused(files: &[&RustFile]) -> Vec<Public> {
     let mut items = Vec::new();
     for file in files {
