@@ -361,12 +361,18 @@ impl Workbench {
                 let it = self.run_ours("facts", &self.blob(None)?)?;
                 let input: f64 = it.counts.split('\t').next().unwrap_or_default().parse()?;
                 let figure = it.number as f64 / input;
-                Ok((figure, format!("{:.0} MB for {:.0} MB", it.number as f64 / 1e6, input / 1e6)))
+                Ok((
+                    figure,
+                    format!("{:.0} MB for class files of {:.0} MB", it.number as f64 / 1e6, input / 1e6),
+                ))
             }
             Subject::Jar(mode) => {
                 let jar = self.jar()?;
                 let (ms, pace) = self.paced(|| Ok(self.run_ours(mode, &jar)?.number as f64 / 1e6))?;
-                let seen = format!("{ms:.1} ms here, where ASM takes {:.1} times as long", 1.0 / pace);
+                let seen = format!(
+                    "{ms:.1} ms on this machine, where ASM takes {:.1} times as long as on the reference machine",
+                    1.0 / pace
+                );
                 Ok((ms * pace, seen))
             }
             Subject::Whole(which) => self.whole(which),
@@ -388,7 +394,10 @@ impl Workbench {
                 };
                 let start = middle(vec![graphs(&empty)?, graphs(&empty)?, graphs(&empty)?]) * 1e3;
                 let (all, pace) = self.paced(|| Ok(graphs(&blob)? * 1e3))?;
-                Ok(((all - start) * pace, format!("{all:.1} ms here, of which {start:.1} ms to start")))
+                Ok((
+                    (all - start) * pace,
+                    format!("{all:.1} ms on this machine, of which {start:.1} ms to start the process"),
+                ))
             }
             Subject::OnJdk => {
                 let mut command = Command::new(&self.ajar);
@@ -397,7 +406,10 @@ impl Workbench {
                 let (best, pace) = self.paced(|| cpu_of(&mut command, 1))?;
                 Ok((
                     best * pace,
-                    format!("{best:.2} s here, where ASM takes {:.1} times as long", 1.0 / pace),
+                    format!(
+                        "{best:.2} s on this machine, where ASM takes {:.1} times as long as on the reference machine",
+                        1.0 / pace
+                    ),
                 ))
             }
             Subject::Memory(command) => {
@@ -411,7 +423,7 @@ impl Workbench {
                     one = one.min(self.jdk_wide(command, 1)?.0);
                     two = two.min(self.jdk_wide(command, 2)?.0);
                 }
-                Ok((one / two, format!("{one:.2} s and {two:.2} s")))
+                Ok((one / two, format!("{one:.2} s on one thread, {two:.2} s on two")))
             }
             Subject::Edits(program, group, what) => self.edited(program, group, what),
             Subject::EditGrowth => {
@@ -472,7 +484,7 @@ impl Workbench {
         let seen = match what {
             // Describe the run only once.
             Edits::P50 => format!(
-                "p50/p99/most here, where ASM takes {:.1} times as long: {}",
+                "p50/p99/most on this machine, where ASM takes {:.1} times as long as on the reference machine: {}",
                 1.0 / pace,
                 table.seen(group)
             ),
@@ -624,7 +636,7 @@ impl Workbench {
                 let stages = [records, records + program + solved, graphs].map(|it| it / 1e9);
                 let [records, solved, graphs] = stages;
                 line = format!(
-                    "{records:.1} s to records, {solved:.1} s to a solution, {graphs:.1} s for graphs"
+                    "{records:.1} s to make the records, {solved:.1} s until the solution, {graphs:.1} s to make the graphs"
                 );
             }
             Ok(figure)
@@ -636,7 +648,10 @@ impl Workbench {
         let (best, pace) = self.paced(run)?;
         Ok((
             best * pace,
-            format!("{best:.2} s here ({line}), where ASM takes {:.1} times as long", 1.0 / pace),
+            format!(
+                "{best:.2} s on this machine ({line}), where ASM takes {:.1} times as long as on the reference machine",
+                1.0 / pace
+            ),
         ))
     }
 

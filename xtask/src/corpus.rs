@@ -103,7 +103,7 @@ fn parse(list: &str) -> Result<Vec<Package>> {
     for (at, line) in list.lines().enumerate().filter(|(_, it)| !it.starts_with('#') && !it.is_empty()) {
         let fields: Vec<&str> = line.split('\t').collect();
         let &[tier, kind, name, version, sha256, _] = fields.as_slice() else {
-            bail!("{LIST}:{}: {} fields, 6 expected", at + 1, fields.len());
+            bail!("{LIST}:{}: the line has {} fields, 6 are expected", at + 1, fields.len());
         };
         let kind = match kind {
             "apt" => Kind::Apt,
@@ -293,7 +293,8 @@ fn unpack(kind: Kind, archive: &Archive, target: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Collects the jars and wars in a folder. Links are skipped, because Debian has two names for most jars.
+/// Collects the jars and wars in a folder. Symbolic links are skipped, because Debian packages have two names for
+/// most jars.
 fn find_jars(folder: &Path, jars: &mut Vec<PathBuf>) -> Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
@@ -366,7 +367,10 @@ mod tests {
     #[test]
     fn an_error_in_a_list_names_its_line() {
         let error = |list: &str| parse(list).unwrap_err().to_string();
-        assert_eq!(error("# x\nsmall\tapt\ta\n"), "test-data/corpora.tsv:2: 3 fields, 6 expected");
+        assert_eq!(
+            error("# x\nsmall\tapt\ta\n"),
+            "test-data/corpora.tsv:2: the line has 3 fields, 6 are expected"
+        );
         assert_eq!(error(&format!("s\tftp\ta\t1\t{SUM}\t3")), "test-data/corpora.tsv:1: unknown kind `ftp`");
         assert_eq!(error("s\tapt\ta\t1\tabc\t3"), "test-data/corpora.tsv:1: `abc` is not a SHA-256 hash");
     }

@@ -91,13 +91,13 @@ impl Table {
         let mut parts: Vec<String> = kinds.iter().filter_map(times).collect();
         if let Some(&[unchanged, taken, rebuilt]) = self.rows(group, "ways").next().as_deref() {
             parts.push(format!(
-                "{unchanged} changed no fact, {taken} updated the program, {rebuilt} rebuilt it"
+                "{unchanged} edits changed no fact, {taken} updated the program, {rebuilt} rebuilt it"
             ));
         }
         if let Some(&[tell, read, change, ask]) = self.rows(group, "stages").next().as_deref() {
             let [tell, read, change, ask] = [tell, read, change, ask].map(|it| it / 1e6);
             parts.push(format!(
-                "p50 of stages: apply {tell:.3}, read {read:.3}, update {change:.3}, ask {ask:.3} ms"
+                "p50 of the stages of an edit: apply {tell:.3}, read {read:.3}, update {change:.3}, ask {ask:.3} ms"
             ));
         }
         parts.join(", ")
@@ -137,8 +137,8 @@ mod tests {
         assert!(table.beyond("c", 1.0).is_err());
         assert_eq!(
             table.seen("a"),
-            "all 1.00/2.00/4.00 ms (3), 1 changed no fact, 2 updated the program, 0 rebuilt it, \
-             p50 of stages: apply 0.001, read 0.002, update 0.003, ask 0.004 ms"
+            "all 1.00/2.00/4.00 ms (3), 1 edits changed no fact, 2 updated the program, 0 rebuilt it, \
+             p50 of the stages of an edit: apply 0.001, read 0.002, update 0.003, ask 0.004 ms"
         );
     }
 }

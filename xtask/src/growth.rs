@@ -41,7 +41,7 @@ impl Growth {
         let side = |it: &Cost| {
             let Cost { classes, seconds, system, propagation, memory } = it;
             format!(
-                "{classes} classes: {seconds:.2} s CPU and {system:.2} s in the system, {propagation:.2} s to propagate, {memory:.0} MB"
+                "{classes} classes: {seconds:.2} s CPU in user mode (of this {propagation:.2} s to propagate) and {system:.2} s in the kernel, {memory:.0} MB"
             )
         };
         format!("{}; {}", side(&self.sample), side(&self.all))
@@ -99,7 +99,7 @@ mod tests {
         let seen = Growth { sample: cost, all: cost }.seen();
         assert!(
             seen.starts_with(
-                "12 classes: 1.50 s CPU and 0.50 s in the system, 0.12 s to propagate, 3 MB; 12 classes"
+                "12 classes: 1.50 s CPU in user mode (of this 0.12 s to propagate) and 0.50 s in the kernel, 3 MB; 12 classes"
             ),
             "{seen}"
         );

@@ -197,8 +197,11 @@ impl Watch {
             Percentile::P99 => times.p99,
         };
         let scaled = match self.cost {
-            Cost::Told => "here".to_string(),
-            Cost::Line | Cost::Whole => format!("here, where ASM takes {:.1} times as long", 1.0 / pace),
+            Cost::Told => "on this machine".to_string(),
+            Cost::Line | Cost::Whole => format!(
+                "on this machine, where ASM takes {:.1} times as long as on the reference machine",
+                1.0 / pace
+            ),
         };
         Ok((figure * pace, format!("p50/p99/most {scaled}: {}", seen(table, group)?)))
     }
@@ -217,7 +220,7 @@ fn seen(table: &Table, group: &str) -> Result<String> {
     };
     let coarse = match coarse {
         0 => String::new(),
-        _ => format!(", CPU time of {coarse} is known only to 10 ms"),
+        _ => format!("; the CPU time of {coarse} cycles is known only to 10 ms"),
     };
     Ok(format!("{}; {changed} of {n} cycles reported a changed fact{coarse}", parts.join(", ")))
 }
@@ -255,8 +258,8 @@ mod tests {
         assert_eq!(figure, 1.5);
         assert_eq!(
             seen,
-            "p50/p99/most here, where ASM takes 2.0 times as long: all 1.00/4.00/4.00 ms (4), changed 3.00/4.00/4.00 ms (2), \
-             throw 3.00/4.00/4.00 ms (2); 2 of 4 cycles reported a changed fact, CPU time of 1 is known only to 10 ms"
+            "p50/p99/most on this machine, where ASM takes 2.0 times as long as on the reference machine: all 1.00/4.00/4.00 ms (4), changed 3.00/4.00/4.00 ms (2), \
+             throw 3.00/4.00/4.00 ms (2); 2 of 4 cycles reported a changed fact; the CPU time of 1 cycles is known only to 10 ms"
         );
         // Wall times are not scaled.
         assert_eq!(watch(Cost::Told, Percentile::P99).figure(&table, 0.5).unwrap().0, 40.0);

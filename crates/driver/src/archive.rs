@@ -182,7 +182,7 @@ impl<'a> ArchiveOpener<'a> {
         }
         let sum = members.iter().fold(0u64, |acc, it| acc.saturating_add(it.entry.compressed_size()));
         if sum > zip.len() as u64 {
-            note("its entries overlap: they claim more bytes than the archive has; all are read".to_owned());
+            note("the entries of the archive overlap: they claim more bytes than the archive has; all are read".to_owned());
         }
     }
 

@@ -214,7 +214,10 @@ impl LoadedContainer {
                 let content = map.image().content(location, &mut scratch.inflater, &mut scratch.image);
                 plain(content.map_err(|it| it.to_string()))
             }
-            _ => Err("the entry belongs to another container".to_owned()),
+            _ => Err(
+                "a bug of ajar: this entry was sought in a container that does not have it; please report it"
+                    .to_owned(),
+            ),
         };
         match read {
             Ok((bytes, note)) => {
@@ -236,7 +239,10 @@ impl LoadedContainer {
                 let of = |stored| EntryIdentity::of_entry(0, location.size, 0, stored);
                 map.image().stored(location).map(of).map_err(|it| it.to_string())
             }
-            _ => Err("the entry belongs to another container".to_owned()),
+            _ => Err(
+                "a bug of ajar: this entry was sought in a container that does not have it; please report it"
+                    .to_owned(),
+            ),
         };
         identity.map_err(|what| Problem::error(self.display(entry), what))
     }
@@ -257,21 +263,27 @@ pub(crate) fn entry_bytes<'a>(
     let size = entry.size();
     let (bytes, has_more) = if entry.method == STORED {
         let bytes = usize::try_from(size).ok().and_then(|it| stored.get(..it));
-        let bytes = bytes.ok_or_else(|| format!("it claims {size} bytes but {} are stored", stored.len()))?;
+        let bytes = bytes.ok_or_else(|| {
+            format!(
+                "the entry cannot be read: the archive claims {size} bytes for it, but {} are stored",
+                stored.len()
+            )
+        })?;
         (bytes, bytes.len() < stored.len())
     } else {
         let has_more = inflater.deflate(stored, size, buffer)?;
         (buffer.get(..size as usize).unwrap_or_default(), has_more)
     };
     if has_more {
-        let note =
-            format!("it holds more than the {size} bytes that it claims; only those are read, as by the JVM");
+        let note = format!(
+            "the entry has more than the {size} bytes that the archive claims; only {size} are read, as by the JVM"
+        );
         return Ok((bytes, Some(note)));
     }
     let crc = crc32fast::hash(bytes);
     let note = (crc != entry.crc).then(|| {
         format!(
-            "its CRC is {crc:08x} but the archive records {:08x}; it is read all the same, as by the JVM",
+            "the CRC of the entry is {crc:08x}, but the archive records {:08x}; the entry is read, as by the JVM",
             entry.crc
         )
     });
@@ -295,9 +307,9 @@ pub(crate) fn read_file<'a>(path: &std::path::Path, buffer: &'a mut Vec<u8>) -> 
     };
     match read(buffer) {
         Ok(length) if length as u64 > MAX_RESOURCE => {
-            Err(format!("it has more than the limit of {MAX_RESOURCE} bytes"))
+            Err(format!("the file is not read, because it has more than the limit of {MAX_RESOURCE} bytes"))
         }
         Ok(_) => Ok(buffer),
-        Err(error) => Err(format!("it cannot be read: {error}")),
+        Err(error) => Err(format!("the file cannot be read: {error}")),
     }
 }

@@ -381,7 +381,8 @@ impl Feed {
         }
     }
 
-    /// Returns a snapshot that gives the display paths of the class files that the database has.
+    /// Returns the display paths of the class files that the database has now. Later changes do not affect the
+    /// result.
     pub fn paths(&self) -> Arc<dyn Places> {
         let containers = self.known.iter().map(|it| (it.id, Arc::clone(&it.container))).collect();
         Arc::new(Paths { containers, files: Arc::clone(&self.places) })

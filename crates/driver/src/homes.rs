@@ -33,7 +33,7 @@ pub(crate) fn find(
                     Err(error) => {
                         problems.push(Problem::note(
                             "JAVA_HOME",
-                            format!("{error:#}; the PATH is searched instead"),
+                            format!("{error:#}; the PATH is searched for a JDK instead"),
                         ));
                     }
                 }
@@ -109,7 +109,7 @@ pub(crate) fn module_files(
     let mut acc = Vec::new();
     for path in paths {
         if path.extension() == Some("jmod") {
-            let what = "the JVM does not accept jmod files on the module path; its classes are missing";
+            let what = "the JVM does not accept jmod files on the module path, so the classes of this file are missing";
             problems.push(Problem::error(path.as_str(), what));
             continue;
         }
@@ -118,7 +118,7 @@ pub(crate) fn module_files(
             Ok(all) if all.is_empty() => {
                 problems.push(Problem::note(
                     path.as_str(),
-                    "the folder is on the module path but has no modules",
+                    "the folder is on the module path but has no modules, so nothing is read from it",
                 ));
             }
             Ok(all) => acc.extend(all.into_iter().filter_map(|it| Utf8PathBuf::from_path_buf(it).ok())),

@@ -18,20 +18,26 @@ impl Inflater {
     /// the limit for an entry.
     pub(crate) fn deflate(&mut self, input: &[u8], size: u64, buffer: &mut Vec<u8>) -> Result<bool, String> {
         if size > MAX_RESOURCE {
-            return Err(format!("it claims {size} bytes, more than the limit of {MAX_RESOURCE}"));
+            return Err(format!(
+                "the entry cannot be read: the archive claims {size} bytes for it, more than the limit of {MAX_RESOURCE}"
+            ));
         }
         if size > inflate_bound(input.len() as u64) {
             return Err(format!(
-                "it claims {size} bytes, more than {} compressed bytes can hold",
+                "the entry cannot be read: the archive claims {size} bytes for it, more than {} compressed bytes can hold",
                 input.len()
             ));
         }
         let size = size as usize;
         match self.unpack(input, size, buffer) {
             Ok(written) if written == size => Ok(false),
-            Ok(written) => Err(format!("it claims {size} bytes but unpacks to {written}")),
+            Ok(written) => Err(format!(
+                "the entry cannot be read: the archive claims {size} bytes for it, but it unpacks to {written}"
+            )),
             Err(DecompressionError::InsufficientSpace) => self.more_than_claimed(input, size, buffer),
-            Err(DecompressionError::BadData) => Err("its compressed data is broken".to_owned()),
+            Err(DecompressionError::BadData) => {
+                Err("the entry cannot be read: its compressed data is broken".to_owned())
+            }
         }
     }
 
@@ -42,7 +48,9 @@ impl Inflater {
         let room = size.saturating_mul(4).max(1 << 20).min(inflate_bound(input.len() as u64) as usize);
         match self.unpack(input, room, buffer) {
             Ok(_) => Ok(true),
-            Err(_) => Err(format!("it claims {size} bytes but unpacks to far more")),
+            Err(_) => Err(format!(
+                "the entry cannot be read: the archive claims {size} bytes for it, but it unpacks to far more"
+            )),
         }
     }
 

@@ -125,7 +125,7 @@ impl<'a> Owners<'a> {
             return Vec::new();
         }
         if self.has_platform && container.classes.iter().any(|it| it.path() == "java/lang/Object.class") {
-            let what = "it contains java/lang/Object, so it takes the place of the JDK's class library";
+            let what = "the container has a class java/lang/Object, so it takes the place of the class library of the JDK";
             problems.push(Problem::note(container.name.clone(), what));
             return Vec::new();
         }
@@ -135,12 +135,14 @@ impl<'a> Owners<'a> {
             let Some(why) = self.why(idx, container.loader, entry) else { continue };
             *gone = true;
             let text = match why {
-                Why::Shadowed(by) => format!("shadowed by the class of this name in {by}; left out"),
+                Why::Shadowed(by) => {
+                    format!("the class is left out: it is shadowed by the class of this name in {by}")
+                }
                 Why::OtherModule(name) => format!(
-                    "its package belongs to the module {name}, and the JVM looks for it only there; left out"
+                    "the class is left out: its package belongs to the module {name}, and the JVM looks for the package only there"
                 ),
                 Why::Prohibited => {
-                    "the JVM loads classes of java.* packages from the JDK only; left out".into()
+                    "the class is left out: the JVM loads classes of java.* packages from the JDK only".into()
                 }
             };
             if container.role == Role::App {
@@ -151,8 +153,11 @@ impl<'a> Owners<'a> {
         }
         if let Some((entry, text)) = first {
             let more = gone.iter().filter(|it| **it).count() - 1;
-            let more =
-                if more == 0 { String::new() } else { format!("; {more} more classes are left out, too") };
+            let more = if more == 0 {
+                String::new()
+            } else {
+                format!("; {more} more classes of this container are left out, too")
+            };
             problems.push(Problem::note(container.display(entry), format!("{text}{more}")));
         }
         gone

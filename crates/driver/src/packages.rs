@@ -266,7 +266,8 @@ fn seal<'a>(
             Some(other) => {
                 let what = format!(
                     "it has classes of the package {human}, which is sealed in {by}: \
-                     the JVM loads those of one place only, so the package is not treated as closed"
+                     the JVM loads the classes of the package from one place only, \
+                     but it is assumed that unknown classes may be in the package"
                 );
                 split.push((world.containers[*other].name.clone(), what));
             }

@@ -88,7 +88,7 @@ pub(crate) fn load_from(spec: &WorldSpec, disk: &mut dyn Disk) -> anyhow::Result
         if let Err(error) = opener.open(entry.as_std_path(), Role::Lib) {
             let error = format!("{error:#}");
             let why = error.strip_prefix(&format!("{entry}: ")).unwrap_or(&error);
-            let what = format!("on the class path: {why}; its classes are missing");
+            let what = format!("the entry of the class path is left out, so its classes are missing: {why}");
             opener.problems.push(Problem::error(entry.as_str(), what));
         }
     }
@@ -97,7 +97,7 @@ pub(crate) fn load_from(spec: &WorldSpec, disk: &mut dyn Disk) -> anyhow::Result
         if let Err(error) = opener.open(module.as_std_path(), Role::Lib) {
             let error = format!("{error:#}");
             let why = error.strip_prefix(&format!("{module}: ")).unwrap_or(&error);
-            let what = format!("on the module path: {why}; its classes are missing");
+            let what = format!("the module is left out, so its classes are missing: {why}");
             opener.problems.push(Problem::error(module.as_str(), what));
         }
     }

@@ -173,14 +173,20 @@ impl Zip {
     pub(crate) fn stored(&self, entry: &ZipEntry) -> Result<&[u8], String> {
         match self.archive.get_entry(entry.wayfinder) {
             Ok(it) => Ok(it.data()),
-            Err(error) => Err(format!("its data is not where the directory says: {error}")),
+            Err(error) => Err(format!(
+                "the entry cannot be read: its data is not where the directory of the archive says ({error})"
+            )),
         }
     }
 
     /// Returns the stored bytes of an entry, as a blob that may outlive the archive; an error if there is no such
     /// data at the place that the directory gives.
     pub(crate) fn stored_blob(&self, entry: &ZipEntry) -> Result<Blob, String> {
-        let error = |error| format!("its data is not where the directory says: {error}");
+        let error = |error| {
+            format!(
+                "the entry cannot be read: its data is not where the directory of the archive says ({error})"
+            )
+        };
         let (start, end) = self.archive.get_entry(entry.wayfinder).map_err(error)?.compressed_data_range();
         Ok(self.archive.get_ref().part(start as usize..end as usize))
     }
@@ -193,9 +199,9 @@ impl Zip {
         match self.around {
             // This is the end of an archive inside another one, whose own end is still to come.
             (1.., _) if whole.starts_with(LOCAL_SIGNATURE) => {
-                return Some("only its last part is an archive".to_owned());
+                return Some("only the last part of the file is an archive".to_owned());
             }
-            (_, 1..) => return Some("the archive ends before the file does".to_owned()),
+            (_, 1..) => return Some("there are bytes after the end of the archive".to_owned()),
             _ => {}
         }
         let mut entries = self.archive.entries();
@@ -208,7 +214,9 @@ impl Zip {
             });
             if !agrees {
                 let name = name_text(record.file_path().as_bytes()).into_owned();
-                return Some(format!("the directory and the header of `{name}` do not agree"));
+                return Some(format!(
+                    "the directory of the archive and the header of the entry `{name}` do not agree"
+                ));
             }
         }
         None
@@ -282,11 +290,12 @@ fn find_end(data: &[u8]) -> Option<(usize, usize)> {
 /// Returns the number of bytes before the archive. `end` is the position of the end record, where the directory ends.
 fn base(data: &[u8], end: usize) -> Result<usize, String> {
     let field = |at| read4(data, at).unwrap_or(usize::MAX);
-    let directory =
-        end.checked_sub(field(end + 12)).ok_or("the archive claims a directory larger than the file")?;
+    let directory = end
+        .checked_sub(field(end + 12))
+        .ok_or("the end record claims a directory that is larger than the file")?;
     directory
         .checked_sub(field(end + 16))
-        .ok_or_else(|| "the archive claims a directory after its end".to_owned())
+        .ok_or_else(|| "the directory of the archive is not where the end record says".to_owned())
 }
 
 /// Returns whether the local header of an entry, or the descriptor after its data, has this CRC (APPNOTE 4.3.7 and

@@ -30,7 +30,7 @@ pub(super) fn effects(checkout: &Checkout, violations: &mut Vec<Violation>) {
                     what: format!("`{what}` in {} ({})", file.room, effect.name),
                     why: effect.why.clone().into(),
                     fix: effect.instead.clone().unwrap_or_else(|| {
-                        format!("pass the value in, or do it in one of: {}", effect.rooms.join(", "))
+                        format!("pass the value in as an argument, or have this effect only in one of the rooms: {}", effect.rooms.join(", "))
                     }),
                 });
             }
@@ -42,7 +42,7 @@ pub(super) fn effects(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 check: "effects",
                 what: format!("{file} is exempt, but needs no exemption ({})", effect.name),
                 why: "an unused exception permits later violations unnoticed".into(),
-                fix: "remove the file from `files`".to_string(),
+                fix: "remove the file from `files` of the effect".to_string(),
             });
         }
     }
@@ -110,11 +110,14 @@ pub(super) fn unsafe_code(checkout: &Checkout, violations: &mut Vec<Violation>) 
             let (what, fix) = if !allowed {
                 (
                     "unsafe code".to_string(),
-                    format!("do without, or move it to {}", checkout.house.unsafe_.modules.join(", ")),
+                    format!(
+                        "do without unsafe code, or move the code to {}",
+                        checkout.house.unsafe_.modules.join(", ")
+                    ),
                 )
             } else if !explained(&text, line) {
                 (
-                    "an unsafe block without its proof".to_string(),
+                    "the unsafe code has no comment that explains why it is sound".to_string(),
                     "write a `// SAFETY:` comment above".to_string(),
                 )
             } else {

@@ -14,7 +14,7 @@ pub(super) fn every_file_is_reached(checkout: &Checkout, violations: &mut Vec<Vi
             file: file.clone(),
             line: *line,
             check: "parses",
-            what: format!("does not parse: {message}"),
+            what: format!("the file cannot be parsed: {message}"),
             why: "the checks need the syntax tree of the file".into(),
             fix: "repair the file".to_string(),
         });
@@ -79,7 +79,8 @@ fn cycles(parent: &str, edges: &BTreeMap<(String, String), &Use>, violations: &m
             check: "module-cycle",
             what: format!("modules below `{parent}` form a cycle: {}{by_calls}", cycle.join(" -> ")),
             why: "modules in a cycle can only be read all together".into(),
-            fix: "move what both need into the lowest of them, or into one below".to_string(),
+            fix: "move what several of them need into the lowest of them, or into a new module below"
+                .to_string(),
         });
         if let Some(targets) = graph.get_mut(from) {
             targets.remove(to);

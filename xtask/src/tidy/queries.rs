@@ -80,7 +80,9 @@ pub(super) fn query_keys(checkout: &Checkout, violations: &mut Vec<Violation>) {
             check: "query-keys",
             what: format!("the query `{}({})` is about more than one class", query.name, query.key),
             why: "an edit of any class recomputes and compares the value of the query as a whole".into(),
-            fix: format!("make it a query about one class, or list it in `[queries] whole` of {ARROWS_FILE}"),
+            fix: format!(
+                "make this a query about one class, or list the query in `[queries] whole` of {ARROWS_FILE}"
+            ),
         });
     }
     for name in unused {
@@ -90,7 +92,7 @@ pub(super) fn query_keys(checkout: &Checkout, violations: &mut Vec<Violation>) {
             check: "query-keys",
             what: format!("no query `{name}` is about more than one class"),
             why: "an unused exception permits later violations unnoticed".into(),
-            fix: "remove it from `[queries] whole`".to_string(),
+            fix: "remove the name from `[queries] whole`".to_string(),
         });
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn files(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 file: file.path.clone(),
                 line: cap + 1,
                 check: "file-size",
-                what: format!("{lines} lines, {cap} allowed"),
+                what: format!("the file has {lines} lines, {cap} are allowed"),
                 why: "a longer file is hard to review".into(),
                 fix: "split the file by topic, for example where its documentation needs the word `and`"
                     .to_string(),
@@ -41,10 +41,10 @@ pub(super) fn functions(checkout: &Checkout, violations: &mut Vec<Violation>) {
                     file: file.path.clone(),
                     line: start,
                     check: "function-size",
-                    what: format!("`{name}` has {lines} lines, {cap} allowed"),
+                    what: format!("`{name}` has {lines} lines, {cap} are allowed"),
                     why: "a longer function is hard to read".into(),
                     fix: format!(
-                        "move parts of it to functions, or mark one exhaustive match with `{LONG_MATCH} why`"
+                        "move parts of the function to other functions, or mark one exhaustive match with `{LONG_MATCH} why`"
                     ),
                 });
             }

@@ -24,8 +24,8 @@ enum Kind {
     Method,
     /// A type, constant or static, which is mentioned by its name anywhere except in an import.
     Other,
-    /// A trait, which is mentioned by its name anywhere, also in an import, because calls of its methods need no
-    /// more.
+    /// A trait, which is mentioned by its name anywhere, even in an import: code that only calls the trait's methods
+    /// names the trait nowhere else.
     Trait,
 }
 
@@ -87,7 +87,7 @@ pub(super) fn public_items(checkout: &Checkout, violations: &mut Vec<Violation>)
             what: format!("no product code uses the public item `{}`", item.path),
             why: "code without a caller in the product costs maintenance, and its tests protect nothing".into(),
             fix: format!(
-                "remove it, make it `pub(crate)`, move it to the tests, or give a reason in `[public]` of {ARROWS_FILE}"
+                "remove the item, make it `pub(crate)`, move it to the tests, or give a reason in `[public]` of {ARROWS_FILE}"
             ),
         });
     }
@@ -98,7 +98,7 @@ pub(super) fn public_items(checkout: &Checkout, violations: &mut Vec<Violation>)
             check: "unused-public",
             what: format!("the exception for `{path}` has no reason or no use"),
             why: "an unused exception permits later violations unnoticed".into(),
-            fix: "give a reason, or remove it from `[public]`".to_string(),
+            fix: "give a reason, or remove the exception from `[public]`".to_string(),
         });
     }
 }
@@ -207,7 +207,7 @@ fn idents(tokens: TokenStream, found: &mut impl FnMut(&proc_macro2::Ident)) {
     }
 }
 
-/// Collects the mentions in one file.
+/// Collects the mentions of names in one file.
 struct Scan<'a> {
     file: &'a str,
     /// The names that the file defines as functions or imports.

@@ -15,7 +15,7 @@ use super::source::{RustFile, Sources, mentions};
 pub(super) struct Crate {
     pub(super) room: String,
     pub(super) methods: Methods,
-    /// The uses of one module by another, in source order.
+    /// The places where a module of the crate uses another module, in source order.
     pub(super) uses: Vec<Use>,
     /// The files of the modules; inline modules have no entry of their own.
     files: BTreeMap<Module, String>,
@@ -34,7 +34,7 @@ pub(super) struct Use {
     pub(super) accessor: bool,
 }
 
-/// Reads the product code of all crates of a checkout.
+/// Reads the product code of all crates of a checkout, and finds which modules use each other.
 pub(super) fn crates(house: &House, sources: &Sources) -> Vec<Crate> {
     let mut by_root: BTreeMap<&str, Vec<&RustFile>> = BTreeMap::new();
     for file in sources.files.iter().filter(|it| !it.test) {

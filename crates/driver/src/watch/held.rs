@@ -168,7 +168,7 @@ impl Failed {
     pub(crate) fn what(&self) -> String {
         match &self.why {
             Why::Broken(it) => it.clone(),
-            Why::Doubtful(it) => format!("it may be half written: {it}"),
+            Why::Doubtful(it) => format!("the file may be half written: {it}"),
             Why::Moving => Unread::Moving.what(),
         }
     }

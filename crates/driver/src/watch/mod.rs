@@ -59,7 +59,7 @@ pub struct Watch {
     latest: State,
     /// The state of the world that the caller received last.
     given: State,
-    /// Events that were not yet handled.
+    /// The file events to which the watcher has not yet reacted; `None` if there are none.
     pending: Option<Pending>,
     /// The time at which all files were last examined.
     looked: Instant,
@@ -71,7 +71,7 @@ pub struct Watch {
     is_behind: bool,
 }
 
-/// A change of the world.
+/// A change of the world (program, libraries and JDK) that was found on disk.
 pub struct WorldChange {
     /// The current world. It shares the containers whose content did not change with the previous world.
     pub world: LoadedWorld,
@@ -117,7 +117,7 @@ struct State {
     more: u64,
 }
 
-/// The events that were not yet handled.
+/// The file events to which the watcher has not yet reacted.
 struct Pending {
     first: Instant,
     last: Instant,
@@ -342,7 +342,7 @@ impl Watch {
         let before = self.latest.clone();
         let (changed, failed) = self.load(news, is_check, begin);
         self.is_behind = failed.is_some();
-        let failed = failed.map(|it| format!("{it:#}; the last good state is kept"));
+        let failed = failed.map(|it| format!("{it:#}; the last good state of the program is kept"));
         self.latest.kept.extend(failed.map(|it| Problem::error("watch", it)));
         pending.changed.extend(changed);
         while let Ok(it) = self.receiver.try_recv() {

@@ -11,7 +11,7 @@ use crate::open::path_text;
 use crate::problem::Problem;
 use ide::Role;
 
-/// The data of one round, that is, one loading of the world.
+/// The data that belongs to one loading of the world.
 #[derive(Default)]
 pub(crate) struct Round {
     /// Whether a file with an unchanged stamp (metadata) is read again if it had changed only shortly before it was
@@ -25,7 +25,8 @@ pub(crate) struct Round {
     pub(crate) kept: Vec<Problem>,
     /// The files and folders that were read in this loading, and whose content had changed.
     pub(crate) changed: Vec<String>,
-    /// The delay after which to load again without an event; `None` if the next loading waits for an event.
+    /// The delay after which the world is to be loaded again even without an event; `None` if the next loading is to
+    /// wait for an event.
     pub(crate) retry: Option<Duration>,
     /// The contents kept from earlier loadings ([`Shelf`](super::shelf::Shelf)) that this loading used.
     pub(crate) used: Used,
@@ -77,7 +78,7 @@ impl Round {
 }
 
 impl Key {
-    /// Returns the key of the file or folder to read.
+    /// Returns the key under which the content of this file or folder is kept.
     pub(crate) fn of(at: &At<'_>) -> Key {
         let At { role, loader, platform, release, .. } = *at;
         Key { path: at.path.to_owned(), role, loader, platform, release }

@@ -44,7 +44,7 @@ struct Shelved {
     failed: Option<Failed>,
 }
 
-/// The data that was read from a file or folder.
+/// The data that was read from a file or folder, and from which its containers were made.
 enum Held {
     File(FileHeld<Bytes>),
     Folder(Tree),
@@ -201,7 +201,7 @@ impl Disk for Shelf {
             self.parts.insert(key.clone(), it);
         }
         let shelved = self.parts.get(&key);
-        shelved.map(|it| it.part.clone()).ok_or_else(|| anyhow!("it cannot be read"))
+        shelved.map(|it| it.part.clone()).ok_or_else(|| anyhow!("the file cannot be read"))
     }
 
     fn folder(&mut self, at: &At<'_>, skip: &[&str]) -> Arc<Part> {
@@ -227,7 +227,7 @@ impl Disk for Shelf {
         let old = self.plans.get(&key);
         let is_jdk = |it: &Plan| it.steps.iter().any(|it| matches!(it, Step::Jdk(..)));
         let why = match &now {
-            Ok(now) if old.is_some_and(is_jdk) && !is_jdk(now) => "it is no longer a JDK".to_owned(),
+            Ok(now) if old.is_some_and(is_jdk) && !is_jdk(now) => "the folder is no longer a JDK".to_owned(),
             Ok(_) => String::new(),
             Err(error) => format!("{error:#}"),
         };

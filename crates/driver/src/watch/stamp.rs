@@ -118,9 +118,11 @@ impl Unread {
     /// Returns the reason as a phrase for messages.
     pub(crate) fn what(&self) -> String {
         match self {
-            Unread::Moving => "it is being written".to_owned(),
-            Unread::Large => format!("it has more than the limit of {MAX_RESOURCE} bytes"),
-            Unread::Failed(error) => format!("it cannot be read: {error}"),
+            Unread::Moving => "the file is being written".to_owned(),
+            Unread::Large => {
+                format!("the file is not read, because it has more than the limit of {MAX_RESOURCE} bytes")
+            }
+            Unread::Failed(error) => format!("the file cannot be read: {error}"),
         }
     }
 }

@@ -30,7 +30,8 @@ pub(super) fn unpack<'s>(
     let complete = constants(&mut reader, size, strings, out)
         .and_then(|()| input.get(reader.at..))
         .filter(|rest| out.len().checked_add(rest.len()) == Some(size));
-    let what = "a shared-string class that is broken or of another size";
+    let what =
+        "the class file is compressed with shared strings, and is broken or does not have the claimed size";
     out.extend_from_slice(complete.ok_or(ImageError { offset: reader.at as u64, what })?);
     Ok(())
 }
