@@ -53,14 +53,14 @@ enum Verdict {
     Without(Vec<bool>),
 }
 
-/// The results of [`settle`] for a world as a whole, and the settings from which they were computed.
+/// The results of [`settle`] for a world as a whole, and the settings and manifest attributes that led to them.
 struct Findings {
     asked: Asked,
     closing: Closing,
     problems: Vec<Problem>,
 }
 
-/// The settings on which the result of [`settle`] depends.
+/// The settings and manifest attributes on which the result of [`settle`] depends.
 #[derive(PartialEq, Eq)]
 struct Asked {
     trust_sealed: bool,

@@ -113,8 +113,8 @@ impl Reader<'_> {
         self.again.insert(path.to_owned());
     }
 
-    /// Reads a class file whose previous content is `old`. Returns the previous content if the file is being written.
-    /// Returns `None` if the file no longer exists, or is being written and has no previous content.
+    /// Reads a class file, and returns its content. If the file is being written, returns the previous content `old`
+    /// instead. Returns `None` if the file no longer exists, or is being written and has no previous content.
     fn read(
         &mut self,
         path: &Path,
