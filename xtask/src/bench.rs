@@ -20,7 +20,7 @@ use crate::growth::{self, Growth};
 use crate::jdk::{self, Jdk};
 use crate::watched::{self, App, Change, PROGRAMS, Program, Watch, World};
 
-/// A bench: a measured figure of ajar, and its target.
+/// A bench: a figure (time, memory or ratio) that is measured for ajar, and the target for it.
 #[derive(Clone, Copy)]
 struct Bench<'a> {
     name: &'a str,
@@ -31,55 +31,58 @@ struct Bench<'a> {
 /// What a bench measures.
 #[derive(Clone, Copy)]
 enum Subject {
-    /// The CPU time of one thread for the same bytes, as the ratio of ASM's time to ajar's.
+    /// The CPU time that ASM (a Java library for class files) takes on one thread, divided by the time that ajar
+    /// takes for the same class files.
     Peer {
-        /// The mode in which `ajar-bench` runs.
+        /// The name of the task that the program `ajar-bench` is to measure.
         ours: &'static str,
-        /// The mode in which `AsmBench` runs.
+        /// The name of the task that the program `AsmBench` is to measure.
         peers: &'static str,
         /// The module of the JDK image whose classes both sides read; `None` for all modules.
         module: Option<&'static str>,
-        /// Whether both programs must print the same counts.
+        /// Whether both programs must print the same numbers of classes and other items.
         same_counts: bool,
     },
-    /// The CPU time in ms of a mode of `ajar-bench` for a jar with all classes of the JDK, scaled to the speed of the
+    /// The CPU time in ms of a task of `ajar-bench` for a jar with all classes of the JDK, scaled to the speed of the
     /// reference machine, on which the target was set.
     Jar(&'static str),
-    /// The memory that the facts of all classes take, per byte of their class files.
+    /// The memory in bytes that the facts of all classes take, per byte of their class files.
     Facts,
-    /// A figure of the computation of all final graphs of the whole JDK in the open world, on one thread.
+    /// A time or the memory that ajar needs to compute all final graphs of the whole JDK in the open world, on one
+    /// thread.
     Whole(Whole),
-    /// The CPU time in ms from class bytes to all final graphs of Jasmin alone, without the time to start a process,
-    /// scaled to the reference machine.
+    /// The CPU time in ms from class bytes to all final graphs of the application Jasmin without a JDK. The time to
+    /// start a process is subtracted; the rest is scaled to the reference machine.
     Alone,
-    /// The CPU time in seconds to compute the exceptions of all methods of Jasmin with JDK 17, scaled to the
-    /// reference machine.
+    /// The CPU time in seconds to compute the exceptions of all methods of the application Jasmin with JDK 17, scaled
+    /// to the reference machine.
     OnJdk,
-    /// The ratio of a figure for the whole tier `large` of the corpus to the same figure for a tenth of the classes.
+    /// A time or the memory that ajar needs for the outside jars of the corpus tier `large`, divided by the same
+    /// figure for a tenth of their classes.
     Growth(Whole),
-    /// The maximum memory in MB of a command for the whole JDK, without mapped files.
+    /// The maximum memory in MB, without mapped files, that a command of ajar needs for the whole JDK.
     Memory(&'static str),
-    /// The wall time of a command for the whole JDK on one thread, divided by its wall time on two threads.
+    /// The wall time of a command of ajar for the whole JDK on one thread, divided by its wall time on two threads.
     Threads(&'static str),
-    /// The CPU time in ms that a program on JDK 17 takes for an edit of a class in this group of classes, scaled to
-    /// the reference machine.
+    /// The CPU time in ms that ajar takes for an edit of a class in this group of classes of a program, which runs on
+    /// JDK 17; scaled to the reference machine.
     Edits(Program, &'static str, Edits),
-    /// The p50 time of edits in the whole tier `large` of the corpus, divided by the p50 time of the same edits in a
-    /// tenth of the classes.
+    /// The p50 time of edits of classes in the corpus tier `large` (outside jars), divided by the p50 time of the
+    /// same edits if only a tenth of the classes is loaded.
     EditGrowth,
-    /// The time in ms that `ajar watch throws` takes for a change on disk.
+    /// The time in ms that `ajar watch throws` takes to react to a change on disk.
     Watch(Watch),
 }
 
-/// The measured part of an edit.
+/// The measured time of an edit.
 #[derive(Clone, Copy)]
 enum Edits {
     /// The p50 time from the new bytes to the exceptions of the methods of the class and of its callers.
     P50,
     /// The p99 time from the new bytes to the exceptions of the methods of the class and of its callers.
     P99,
-    /// The p99 time until the exceptions of all methods of the application are known, less 4 µs for each set that
-    /// changed.
+    /// The p99 time until the exceptions of all methods of the application are known, less 4 µs for each exception
+    /// set that changed.
     Beyond,
 }
 
@@ -99,11 +102,12 @@ enum Whole {
 enum Target {
     AtLeast(f64),
     AtMost(f64),
-    /// The figure has no target, and is only reported.
+    /// The figure has no target, and is only printed.
     Told,
 }
 
-/// The program for which edits are measured in all groups of classes; others have only edits of the application.
+/// The only program for which edits are measured in all groups of classes; for other programs, only edits of the
+/// application are measured.
 const JASMIN: Program = Program { app: App::Jasmin, world: World::Open };
 
 /// All benches except the ones that [`series`] returns.
@@ -230,18 +234,18 @@ const JDK_FEATURE: u32 = 17;
 /// set.
 const ASM_READ: f64 = 0.356;
 
-/// The number of alternating runs of ajar and ASM in a comparison. The minimum time of each is used, because other
-/// work of the machine only adds time.
+/// The number of alternating runs of ajar and ASM in a comparison. Of each program, the minimum time is used, because
+/// other work of the machine only adds time.
 const TIMES: usize = 3;
 
-/// The number of runs of ajar for a target that is a time; ASM also runs this number of times, to measure the speed
-/// of the machine.
+/// The number of times that ajar is run to measure a time that has a target. ASM is run as often, to measure the
+/// speed of the machine.
 const TIMES_PACED: usize = 7;
 
-/// The flags with which a command runs for the whole JDK.
+/// The flags that are passed to a command of ajar whose input is the whole JDK.
 const WIDE: [&str; 5] = ["--quiet", "--jdk", "none", "--output-format", "json"];
 
-/// The output of `ajar-bench` or `AsmBench`: a number, then counts.
+/// The output of `ajar-bench` or `AsmBench`: the measured number, then counts of classes and other items as text.
 #[derive(Clone, Debug, PartialEq)]
 struct Measured {
     number: u64,
@@ -250,7 +254,8 @@ struct Measured {
 
 struct Row<'a> {
     name: &'a str,
-    /// The command of the shipped binary that was measured; `-` if a program of the bench was measured.
+    /// The command of the shipped binary `ajar` that was measured; `-` if a program of the bench was measured
+    /// instead.
     command: String,
     /// Details of the measurement, as text for people.
     seen: String,
@@ -258,7 +263,8 @@ struct Row<'a> {
     target: Target,
 }
 
-/// Runs the benches whose name contains `word`, with `n_edits` edits. Fails if a bench misses its target.
+/// Runs the benches whose name contains `word`; those about edits make `n_edits` edits. Fails if a bench misses its
+/// target.
 pub(crate) fn run(root: &Path, word: &str, n_edits: u32) -> Result<()> {
     let series = series();
     let of_series = series.iter().map(|it| Bench { name: &it.0, subject: it.1, target: it.2 });
@@ -299,7 +305,7 @@ pub(crate) fn run(root: &Path, word: &str, n_edits: u32) -> Result<()> {
     Ok(())
 }
 
-/// Returns the benches that exist for each of several programs: names, subjects and targets.
+/// Returns the benches that are repeated for each of several programs. Each has a name, a subject and a target.
 fn series() -> Vec<(String, Subject, Target)> {
     let mut acc = Vec::new();
     for program in PROGRAMS.into_iter().filter(|it| *it != JASMIN) {
@@ -313,7 +319,7 @@ fn series() -> Vec<(String, Subject, Target)> {
     acc
 }
 
-/// The tools and inputs of a run of benches, and the measurements that several benches share.
+/// The programs and inputs of a run of benches, and the measurements that several benches share.
 struct Workbench {
     ours: PathBuf,
     whole: PathBuf,
@@ -322,10 +328,11 @@ struct Workbench {
     jdk: Jdk,
     root: PathBuf,
     out: PathBuf,
-    /// The measurements of the tier `large` and of a tenth of it, which several figures share.
+    /// The measurements of the corpus tier `large` and of a tenth of its classes, from which several figures are
+    /// derived.
     growth: OnceCell<Growth>,
     n_edits: u32,
-    /// The measurements of edits in each program, which several figures share.
+    /// The measurements of edits in each program, from which several figures are derived.
     edited: RefCell<BTreeMap<Program, Paced>>,
     watched: RefCell<BTreeMap<(Program, Change), Paced>>,
 }
@@ -346,7 +353,7 @@ impl Workbench {
         Ok(*self.growth.get_or_init(|| it))
     }
 
-    /// Measures a subject. Returns the figure, and details as text for people.
+    /// Measures the figure of a bench. Returns it, and details as text for people.
     fn measure(&self, subject: &Subject) -> Result<(f64, String)> {
         match *subject {
             Subject::Peer { ours, peers, module, same_counts } => self.peer(ours, peers, module, same_counts),
@@ -354,12 +361,18 @@ impl Workbench {
                 let it = self.run_ours("facts", &self.blob(None)?)?;
                 let input: f64 = it.counts.split('\t').next().unwrap_or_default().parse()?;
                 let figure = it.number as f64 / input;
-                Ok((figure, format!("{:.0} MB for {:.0} MB", it.number as f64 / 1e6, input / 1e6)))
+                Ok((
+                    figure,
+                    format!("{:.0} MB for class files of {:.0} MB", it.number as f64 / 1e6, input / 1e6),
+                ))
             }
             Subject::Jar(mode) => {
                 let jar = self.jar()?;
                 let (ms, pace) = self.paced(|| Ok(self.run_ours(mode, &jar)?.number as f64 / 1e6))?;
-                let seen = format!("{ms:.1} ms here, where ASM takes {:.1} times as long", 1.0 / pace);
+                let seen = format!(
+                    "{ms:.1} ms on this machine, where ASM takes {:.1} times as long as on the reference machine",
+                    1.0 / pace
+                );
                 Ok((ms * pace, seen))
             }
             Subject::Whole(which) => self.whole(which),
@@ -381,7 +394,10 @@ impl Workbench {
                 };
                 let start = middle(vec![graphs(&empty)?, graphs(&empty)?, graphs(&empty)?]) * 1e3;
                 let (all, pace) = self.paced(|| Ok(graphs(&blob)? * 1e3))?;
-                Ok(((all - start) * pace, format!("{all:.1} ms here, of which {start:.1} ms to start")))
+                Ok((
+                    (all - start) * pace,
+                    format!("{all:.1} ms on this machine, of which {start:.1} ms to start the process"),
+                ))
             }
             Subject::OnJdk => {
                 let mut command = Command::new(&self.ajar);
@@ -390,7 +406,10 @@ impl Workbench {
                 let (best, pace) = self.paced(|| cpu_of(&mut command, 1))?;
                 Ok((
                     best * pace,
-                    format!("{best:.2} s here, where ASM takes {:.1} times as long", 1.0 / pace),
+                    format!(
+                        "{best:.2} s on this machine, where ASM takes {:.1} times as long as on the reference machine",
+                        1.0 / pace
+                    ),
                 ))
             }
             Subject::Memory(command) => {
@@ -404,7 +423,7 @@ impl Workbench {
                     one = one.min(self.jdk_wide(command, 1)?.0);
                     two = two.min(self.jdk_wide(command, 2)?.0);
                 }
-                Ok((one / two, format!("{one:.2} s and {two:.2} s")))
+                Ok((one / two, format!("{one:.2} s on one thread, {two:.2} s on two")))
             }
             Subject::Edits(program, group, what) => self.edited(program, group, what),
             Subject::EditGrowth => {
@@ -418,8 +437,8 @@ impl Workbench {
         }
     }
 
-    /// Returns the command of the shipped binary that is measured for a subject; `-` if a program of the bench is
-    /// measured.
+    /// Returns the command of the shipped binary `ajar` that is measured for a subject; `-` if a program of the bench
+    /// is measured instead.
     fn shipped(&self, subject: Subject) -> String {
         match subject {
             Subject::OnJdk => "ajar throws --quiet --threads 1 --jdk JDK jasmin-sable.jar".to_string(),
@@ -441,8 +460,8 @@ impl Workbench {
         }
     }
 
-    /// Returns a figure of edits in a group of classes, and details for people. All figures of one program come from
-    /// one run.
+    /// Returns a measured time of edits in a group of classes of a program, and details as text for people. All times
+    /// of one program come from one run.
     fn edited(&self, program: Program, group: &str, what: Edits) -> Result<(f64, String)> {
         let known = self.edited.borrow().get(&program).cloned();
         let Paced { table, pace } = match known {
@@ -465,7 +484,7 @@ impl Workbench {
         let seen = match what {
             // Describe the run only once.
             Edits::P50 => format!(
-                "p50/p99/most here, where ASM takes {:.1} times as long: {}",
+                "p50/p99/most on this machine, where ASM takes {:.1} times as long as on the reference machine: {}",
                 1.0 / pace,
                 table.seen(group)
             ),
@@ -474,7 +493,8 @@ impl Workbench {
         Ok((figure, seen))
     }
 
-    /// Returns the measurements of `ajar watch`. All figures of one program and one kind of change come from one run.
+    /// Returns the measurements of `ajar watch` for a program and a kind of change. All times of the same program and
+    /// kind of change come from one run.
     fn watched(&self, it: Watch) -> Result<Paced> {
         let key = (it.program, it.change);
         if let Some(it) = self.watched.borrow().get(&key) {
@@ -505,9 +525,9 @@ impl Workbench {
         Ok(Paced { table, pace: ASM_READ / middle(reads) })
     }
 
-    /// Returns the median of several runs, and the speed of this machine relative to the reference machine, where ASM
-    /// read the whole JDK in [`ASM_READ`] seconds. ASM runs after each run, because the speed of a shared machine
-    /// varies. The median is used because a minimum favours short runs over long ones.
+    /// Returns the median of several runs of `ours`, and the speed of this machine relative to the reference machine,
+    /// where ASM read the whole JDK in [`ASM_READ`] seconds. ASM runs after each run, because the speed of a shared
+    /// machine varies. The median is used because a minimum favours short runs over long ones.
     fn paced(&self, mut ours: impl FnMut() -> Result<f64>) -> Result<(f64, f64)> {
         let peer = Peer::build(&self.root, &self.out, &self.jdk)?;
         let mut asm = peer.command("read", &self.blob(None)?);
@@ -543,7 +563,7 @@ impl Workbench {
     }
 
     /// Writes a blob (class files one after another) with all classes of the JDK or of one of its modules, and
-    /// returns its path.
+    /// returns the path of the blob. `module` is `None` for the whole JDK.
     fn blob(&self, module: Option<&str>) -> Result<PathBuf> {
         let blob = self.out.join(format!("jdk-{}-{}.blob", self.jdk.feature(), module.unwrap_or("all")));
         let mut command = Command::new(&self.ours);
@@ -552,7 +572,7 @@ impl Workbench {
         Ok(blob)
     }
 
-    /// Returns the path of a jar with all classes of the JDK, which the JDK's own tools make on first use.
+    /// Returns the path of a jar with all classes of the JDK. On first use, the jar is made by the JDK's own tools.
     fn jar(&self) -> Result<PathBuf> {
         let jar = self.out.join(format!("jdk-{}.jar", self.jdk.feature()));
         if !jar.is_file() {
@@ -594,8 +614,8 @@ impl Workbench {
         Ok(blob)
     }
 
-    /// Measures the JDK as a whole program. Returns the figure, and details for people. Each run is a separate
-    /// process, so nothing is cached.
+    /// Measures a figure of the whole JDK as a program. Returns the figure, and details as text for people. Each run
+    /// is a separate process, so nothing is cached.
     fn whole(&self, which: Whole) -> Result<(f64, String)> {
         let blob = self.blob(None)?;
         let (mut best, mut line) = (f64::INFINITY, String::new());
@@ -616,7 +636,7 @@ impl Workbench {
                 let stages = [records, records + program + solved, graphs].map(|it| it / 1e9);
                 let [records, solved, graphs] = stages;
                 line = format!(
-                    "{records:.1} s to records, {solved:.1} s to a solution, {graphs:.1} s for graphs"
+                    "{records:.1} s to make the records, {solved:.1} s until the solution, {graphs:.1} s to make the graphs"
                 );
             }
             Ok(figure)
@@ -628,7 +648,10 @@ impl Workbench {
         let (best, pace) = self.paced(run)?;
         Ok((
             best * pace,
-            format!("{best:.2} s here ({line}), where ASM takes {:.1} times as long", 1.0 / pace),
+            format!(
+                "{best:.2} s on this machine ({line}), where ASM takes {:.1} times as long as on the reference machine",
+                1.0 / pace
+            ),
         ))
     }
 
@@ -689,8 +712,8 @@ fn children_time() -> Result<f64> {
     Ok((ticks()? + ticks()?) / 100.0)
 }
 
-/// Returns a process's memory in bytes without mapped files. `status` is the path of its status file in `/proc`; the
-/// result is 0 if the file does not have the figure.
+/// Returns the memory of a process in bytes, without mapped files. `status` is the path of the process's status file
+/// in `/proc`; the result is 0 if the file does not have the figure.
 fn anonymous_memory(status: &str) -> u64 {
     let text = std::fs::read_to_string(status).unwrap_or_default();
     let line = text.lines().find_map(|it| it.strip_prefix("RssAnon:"));
@@ -705,7 +728,7 @@ fn find_jdk() -> Result<Jdk> {
         .with_context(|| format!("no JDK {JDK_FEATURE} with javac found: set JAVA_HOME, or install one"))
 }
 
-/// Builds a program with `--release`, and returns the path that cargo reports.
+/// Builds a program with `--release`, and returns the path of the executable that cargo reports.
 fn build(root: &Path, package: &str, what: &[&str], name: &str) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);

@@ -24,7 +24,7 @@ enum Kind {
     Npm,
 }
 
-/// A package in the list `test-data/corpora.tsv`.
+/// A package with jars, which is a line of the list `test-data/corpora.tsv`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Package {
     tier: String,
@@ -43,8 +43,9 @@ struct Archive {
     drifted: bool,
 }
 
-/// Fetches the packages of a tier and writes its manifest; for the tier `jdk`, lists the JDKs of this machine
-/// instead. Prints the path of the manifest. With `any_version`, other versions than the listed ones are accepted.
+/// Fetches the packages of a tier (a named group of packages) and writes the manifest of the tier; for the tier
+/// `jdk`, lists the JDKs of this machine instead. Prints the path of the manifest. With `any_version`, other versions
+/// than the listed ones are accepted.
 pub(crate) fn run(root: &Path, tier: &str, any_version: bool) -> Result<()> {
     let folder = root.join("corpus").join(tier);
     if tier == JDK {
@@ -102,7 +103,7 @@ fn parse(list: &str) -> Result<Vec<Package>> {
     for (at, line) in list.lines().enumerate().filter(|(_, it)| !it.starts_with('#') && !it.is_empty()) {
         let fields: Vec<&str> = line.split('\t').collect();
         let &[tier, kind, name, version, sha256, _] = fields.as_slice() else {
-            bail!("{LIST}:{}: {} fields, 6 expected", at + 1, fields.len());
+            bail!("{LIST}:{}: the line has {} fields, 6 are expected", at + 1, fields.len());
         };
         let kind = match kind {
             "apt" => Kind::Apt,
@@ -292,7 +293,8 @@ fn unpack(kind: Kind, archive: &Archive, target: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Collects the jars and wars in a folder. Links are skipped, because Debian has two names for most jars.
+/// Collects the jars and wars in a folder. Symbolic links are skipped, because Debian packages have two names for
+/// most jars.
 fn find_jars(folder: &Path, jars: &mut Vec<PathBuf>) -> Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
@@ -306,7 +308,8 @@ fn find_jars(folder: &Path, jars: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the rows of the manifest for the JDKs of this machine, whose classes are read in place.
+/// Returns the rows of the manifest for the JDKs of this machine, whose classes are not copied but read where they
+/// are.
 fn jdk_rows() -> Result<String> {
     let mut rows = String::new();
     for jdk in jdk::find_all() {
@@ -327,7 +330,8 @@ fn sha256(file: &Path) -> Result<String> {
     Ok(sum.to_string())
 }
 
-/// Runs a command to its end, and returns its standard output. If the command fails, the error has its error output.
+/// Runs a command to its end, and returns its standard output. If the command fails, the error contains what the
+/// command wrote to standard error.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().with_context(|| format!("cannot run {name}; is it installed?"))?;
@@ -363,7 +367,10 @@ mod tests {
     #[test]
     fn an_error_in_a_list_names_its_line() {
         let error = |list: &str| parse(list).unwrap_err().to_string();
-        assert_eq!(error("# x\nsmall\tapt\ta\n"), "test-data/corpora.tsv:2: 3 fields, 6 expected");
+        assert_eq!(
+            error("# x\nsmall\tapt\ta\n"),
+            "test-data/corpora.tsv:2: the line has 3 fields, 6 are expected"
+        );
         assert_eq!(error(&format!("s\tftp\ta\t1\t{SUM}\t3")), "test-data/corpora.tsv:1: unknown kind `ftp`");
         assert_eq!(error("s\tapt\ta\t1\tabc\t3"), "test-data/corpora.tsv:1: `abc` is not a SHA-256 hash");
     }

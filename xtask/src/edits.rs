@@ -9,11 +9,11 @@ use anyhow::{Context, Result, bail};
 use crate::corpus::output;
 use crate::growth;
 
-/// The default number of edits of the application.
+/// The default number of edits that the benches make in an application.
 pub(crate) const EDITS: u32 = 1000;
 
-/// The number of edits in a measurement of growth. With fewer edits, the median is not stable, because it lies
-/// between the times of different kinds of edits.
+/// The number of edits in the bench of how the time of an edit grows with the size of the program. With fewer edits,
+/// the median is not stable, because it lies between the times of different kinds of edits.
 const EDITS_GROWN: u32 = 500;
 
 /// The time in ms on the reference machine that an edit may take for each exception set that it changes.
@@ -47,18 +47,19 @@ impl Table {
         rows.map(|it| it[2..].iter().filter_map(|it| it.parse().ok()).collect())
     }
 
-    /// Returns the command of the shipped binary that was measured; `None` if the table names none.
+    /// Returns the command of the shipped binary `ajar` that was measured; `None` if the table names none.
     pub(crate) fn command(&self) -> Option<&str> {
         self.0.iter().find(|it| it.len() == 2 && it[0] == "command").map(|it| it[1].as_str())
     }
 
-    /// Returns the three counts in the row for a group and a kind of edit; `None` if there is no such row.
+    /// Returns the three numbers in the row for a group and a kind, such as `cycles` and `all`; `None` if there is no
+    /// such row.
     pub(crate) fn counts(&self, group: &str, kind: &str) -> Option<[u64; 3]> {
         let row = self.rows(group, kind).next()?;
         <[f64; 3]>::try_from(row).ok().map(|it| it.map(|it| it as u64))
     }
 
-    /// Returns the times of the edits of a kind in a group; an error if the table has no such row.
+    /// Returns the times of the edits of one kind in a group of classes; an error if the table has no such row.
     pub(crate) fn times(&self, group: &str, kind: &str) -> Result<Times> {
         match self.rows(group, kind).next().as_deref() {
             Some(&[n, p50, p99, most]) => Ok(Times { n, p50: p50 / 1e6, p99: p99 / 1e6, most: most / 1e6 }),
@@ -66,8 +67,9 @@ impl Table {
         }
     }
 
-    /// Returns the p99 time in ms from an edit in this group to the exceptions of all methods, less the time allowed
-    /// for the sets that the edit changes. `pace` scales the times of this machine to the reference machine.
+    /// Returns the p99 time in ms from an edit in this group of classes to the exceptions of all methods, less the
+    /// time allowed for the exception sets that the edit changes. `pace` scales the times of this machine to the
+    /// reference machine.
     pub(crate) fn beyond(&self, group: &str, pace: f64) -> Result<f64> {
         let beyond = |it: Vec<f64>| match it[..] {
             [all, changed] => Some(all / 1e6 * pace - FOR_A_SET * changed),
@@ -79,7 +81,7 @@ impl Table {
         beyond.get(place.saturating_sub(1)).copied().with_context(|| format!("no edit of {group}"))
     }
 
-    /// Describes the times of a group, as text for people.
+    /// Describes the measured times of edits in a group of classes, as text for people.
     pub(crate) fn seen(&self, group: &str) -> String {
         let kinds = ["all", "body", "throw", "call", "override", "class"];
         let times = |kind: &&str| {
@@ -89,21 +91,21 @@ impl Table {
         let mut parts: Vec<String> = kinds.iter().filter_map(times).collect();
         if let Some(&[unchanged, taken, rebuilt]) = self.rows(group, "ways").next().as_deref() {
             parts.push(format!(
-                "{unchanged} changed no fact, {taken} updated the program, {rebuilt} rebuilt it"
+                "{unchanged} edits changed no fact, {taken} updated the program, {rebuilt} rebuilt it"
             ));
         }
         if let Some(&[tell, read, change, ask]) = self.rows(group, "stages").next().as_deref() {
             let [tell, read, change, ask] = [tell, read, change, ask].map(|it| it / 1e6);
             parts.push(format!(
-                "p50 of stages: apply {tell:.3}, read {read:.3}, update {change:.3}, ask {ask:.3} ms"
+                "p50 of the stages of an edit: apply {tell:.3}, read {read:.3}, update {change:.3}, ask {ask:.3} ms"
             ));
         }
         parts.join(", ")
     }
 }
 
-/// Measures the same edits in a sample of the tier `large` and in the whole tier. Returns the p50 time in ms in each,
-/// and details as text for people.
+/// Measures the same edits in the corpus tier `large` (outside jars) and in a sample of its classes. Returns the p50
+/// time in ms for the sample and for the whole tier, and details as text for people.
 pub(crate) fn grown(root: &Path, out: &Path, ours: &Path, edits: &Path) -> Result<(f64, f64, String)> {
     let (sample, _) = growth::sample(root, out, ours, growth::ONE_IN)?;
     let (all, _) = growth::sample(root, out, ours, 1)?;
@@ -135,8 +137,8 @@ mod tests {
         assert!(table.beyond("c", 1.0).is_err());
         assert_eq!(
             table.seen("a"),
-            "all 1.00/2.00/4.00 ms (3), 1 changed no fact, 2 updated the program, 0 rebuilt it, \
-             p50 of stages: apply 0.001, read 0.002, update 0.003, ask 0.004 ms"
+            "all 1.00/2.00/4.00 ms (3), 1 edits changed no fact, 2 updated the program, 0 rebuilt it, \
+             p50 of the stages of an edit: apply 0.001, read 0.002, update 0.003, ask 0.004 ms"
         );
     }
 }

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::corpus::{self, output};
 
-/// The factor by which the sample is smaller than the tier: it contains one class in `ONE_IN`.
+/// The sample contains one in this number of the classes of the corpus tier `large`.
 pub(crate) const ONE_IN: u32 = 10;
 
 /// The cost of computing the final graphs of a program.
@@ -22,13 +22,13 @@ pub(crate) struct Cost {
     pub(crate) seconds: f64,
     /// The CPU time in seconds in the kernel.
     system: f64,
-    /// The part of `seconds` that builds and solves the system of inclusions.
+    /// The part of `seconds` that is spent on building and solving the system of inclusions.
     propagation: f64,
     /// The maximum memory in MB.
     pub(crate) memory: f64,
 }
 
-/// The costs for the sample and for the whole tier.
+/// The costs of the final graphs of the corpus tier `large`: for a sample of its classes, and for all.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Growth {
     pub(crate) sample: Cost,
@@ -36,20 +36,20 @@ pub(crate) struct Growth {
 }
 
 impl Growth {
-    /// Describes both costs, as text for people.
+    /// Describes the costs for the sample and for all classes, as text for people.
     pub(crate) fn seen(&self) -> String {
         let side = |it: &Cost| {
             let Cost { classes, seconds, system, propagation, memory } = it;
             format!(
-                "{classes} classes: {seconds:.2} s CPU and {system:.2} s in the system, {propagation:.2} s to propagate, {memory:.0} MB"
+                "{classes} classes: {seconds:.2} s CPU in user mode (of this {propagation:.2} s to propagate) and {system:.2} s in the kernel, {memory:.0} MB"
             )
         };
         format!("{}; {}", side(&self.sample), side(&self.all))
     }
 }
 
-/// Measures the costs for the sample and for the whole tier, each in a separate process. Fetches the tier if it is
-/// missing.
+/// Measures the costs of the final graphs of a sample and of all classes of the corpus tier `large`, each in a
+/// separate process. Fetches the tier if it is missing.
 pub(crate) fn measure(root: &Path, out: &Path, ours: &Path, whole: &Path) -> Result<Growth> {
     let cost = |one_in: u32| {
         let (blob, classes) = sample(root, out, ours, one_in)?;
@@ -62,8 +62,8 @@ pub(crate) fn measure(root: &Path, out: &Path, ours: &Path, whole: &Path) -> Res
     Ok(Growth { sample: cost(ONE_IN)?, all: cost(1)? })
 }
 
-/// Writes a blob (class files one after another) with one in `one_in` classes of the tier `large`. Returns its path
-/// and the number of its classes. Fetches the tier if it is missing.
+/// Writes a blob (class files one after another) with one in `one_in` classes of the corpus tier `large`. Returns the
+/// path of the blob and the number of its classes. Fetches the tier if it is missing.
 pub(crate) fn sample(root: &Path, out: &Path, ours: &Path, one_in: u32) -> Result<(PathBuf, u32)> {
     let tier = root.join("corpus/large");
     if !tier.join("manifest.tsv").is_file() {
@@ -99,7 +99,7 @@ mod tests {
         let seen = Growth { sample: cost, all: cost }.seen();
         assert!(
             seen.starts_with(
-                "12 classes: 1.50 s CPU and 0.50 s in the system, 0.12 s to propagate, 3 MB; 12 classes"
+                "12 classes: 1.50 s CPU in user mode (of this 0.12 s to propagate) and 0.50 s in the kernel, 3 MB; 12 classes"
             ),
             "{seen}"
         );

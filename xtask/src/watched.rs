@@ -29,7 +29,7 @@ pub(crate) enum World {
     Closed,
 }
 
-/// A measured time of `ajar watch throws`, in ms.
+/// A time of `ajar watch throws` that a bench measures, in ms.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Watch {
     pub(crate) program: Program,
@@ -38,18 +38,18 @@ pub(crate) struct Watch {
     pub(crate) percentile: Percentile,
 }
 
-/// The kind of change that is made on disk.
+/// The kind of change that the bench makes on disk.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Change {
-    /// Class files change in bytes that affect no fact.
+    /// Class files are replaced by files with different bytes but the same facts.
     Bytes,
-    /// Class files change such that facts may change.
+    /// Class files are replaced such that facts may change.
     Facts,
     /// A jar of 60 MB is replaced by moving another jar to its path.
     Jar,
 }
 
-/// The measured part of a cycle, that is, of the reaction to one change.
+/// The time that is measured of a cycle, that is, of the reaction of `ajar watch` to one change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Cost {
     /// The wall time from the written file to the printed line about the cycle. Most of this time is waiting, so it
@@ -61,7 +61,7 @@ pub(crate) enum Cost {
     Whole,
 }
 
-/// The percentile of the measured times.
+/// The percentile of the measured times that is reported.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Percentile {
     P50,
@@ -83,7 +83,7 @@ pub(crate) const PROGRAMS: [Program; 6] = {
 };
 
 impl Program {
-    /// Returns the name of the program that names of benches use.
+    /// Returns the name of the program, as it appears in the names of benches.
     pub(crate) fn words(self) -> String {
         let app = match self.app {
             App::Jasmin => "Jasmin",
@@ -136,7 +136,7 @@ impl Change {
     }
 }
 
-/// Returns all figures to measure, each with its target (a maximum in ms).
+/// Returns all times of `ajar watch throws` that are measured, each with its target (a maximum in ms).
 pub(crate) fn all() -> Vec<(Watch, f64)> {
     use Cost::{Line, Told, Whole};
     use Percentile::{P50, P99};
@@ -159,7 +159,7 @@ pub(crate) fn all() -> Vec<(Watch, f64)> {
 }
 
 impl Watch {
-    /// Returns the name of the bench for this figure.
+    /// Returns the name of the bench that measures this time.
     pub(crate) fn name(self) -> String {
         let change = match self.change {
             Change::Bytes => "class file that changes no fact",
@@ -178,8 +178,9 @@ impl Watch {
         format!("ajar watch throws of {}: {change}, {cost}, {percentile}, ms", self.program.words())
     }
 
-    /// Returns the figure from a table of `ajar-edits watch`, and details for people. `pace` scales the times of this
-    /// machine to the reference machine. For [`Change::Facts`], only cycles that reported a changed fact are used.
+    /// Returns the measured time in ms, from a table of `ajar-edits watch`, and details as text for people. `pace`
+    /// scales the times of this machine to the reference machine. For [`Change::Facts`], only cycles that reported a
+    /// changed fact are used.
     pub(crate) fn figure(self, table: &Table, pace: f64) -> Result<(f64, String)> {
         let kind = match self.change {
             Change::Bytes | Change::Jar => "all",
@@ -196,14 +197,17 @@ impl Watch {
             Percentile::P99 => times.p99,
         };
         let scaled = match self.cost {
-            Cost::Told => "here".to_string(),
-            Cost::Line | Cost::Whole => format!("here, where ASM takes {:.1} times as long", 1.0 / pace),
+            Cost::Told => "on this machine".to_string(),
+            Cost::Line | Cost::Whole => format!(
+                "on this machine, where ASM takes {:.1} times as long as on the reference machine",
+                1.0 / pace
+            ),
         };
         Ok((figure * pace, format!("p50/p99/most {scaled}: {}", seen(table, group)?)))
     }
 }
 
-/// Describes the times of a group in a table, as text for people.
+/// Describes the times in the rows of one group of a table, as text for people.
 fn seen(table: &Table, group: &str) -> Result<String> {
     let kinds = ["all", "changed", "source", "line", "throw", "call", "override", "ghost"];
     let times = |kind: &&str| {
@@ -216,7 +220,7 @@ fn seen(table: &Table, group: &str) -> Result<String> {
     };
     let coarse = match coarse {
         0 => String::new(),
-        _ => format!(", CPU time of {coarse} is known only to 10 ms"),
+        _ => format!("; the CPU time of {coarse} cycles is known only to 10 ms"),
     };
     Ok(format!("{}; {changed} of {n} cycles reported a changed fact{coarse}", parts.join(", ")))
 }
@@ -254,8 +258,8 @@ mod tests {
         assert_eq!(figure, 1.5);
         assert_eq!(
             seen,
-            "p50/p99/most here, where ASM takes 2.0 times as long: all 1.00/4.00/4.00 ms (4), changed 3.00/4.00/4.00 ms (2), \
-             throw 3.00/4.00/4.00 ms (2); 2 of 4 cycles reported a changed fact, CPU time of 1 is known only to 10 ms"
+            "p50/p99/most on this machine, where ASM takes 2.0 times as long as on the reference machine: all 1.00/4.00/4.00 ms (4), changed 3.00/4.00/4.00 ms (2), \
+             throw 3.00/4.00/4.00 ms (2); 2 of 4 cycles reported a changed fact; the CPU time of 1 cycles is known only to 10 ms"
         );
         // Wall times are not scaled.
         assert_eq!(watch(Cost::Told, Percentile::P99).figure(&table, 0.5).unwrap().0, 40.0);

@@ -151,7 +151,7 @@ fn shadowed_and_misplaced_classes_are_noted() {
         Project::new().fine(&["cfg", "app", "second", "misplaced", "--output-format", "jsonl"]);
     assert_eq!(stdout.lines().count(), 6 + 2);
     assert!(
-        stderr.contains("note: second/shop/Order.class: shadowed by the class of this name in app"),
+        stderr.contains("note: second/shop/Order.class: the class is left out: it is shadowed by the class of this name in app"),
         "{stderr}"
     );
     assert!(

@@ -21,26 +21,29 @@ use ide::Role;
 /// The maximum depth to which archives inside archives are opened; an archive on disk has depth 0.
 const MAX_DEPTH: usize = 8;
 
-/// The maximum numbers of archives and members, and of bytes of compressed inner archives, for one input: an archive
-/// can contain the same inner archive many times, at every level.
+/// The maximum number of archives, including inner archives, that are opened for one archive on disk. The limits are
+/// needed because an archive can contain the same inner archive many times, at every level.
 const MAX_ARCHIVES: usize = 10_000;
+/// The maximum total number of members of the archives that are opened for one archive on disk.
 const MAX_MEMBERS: usize = 8_000_000;
+/// The maximum total size in bytes of the inner archives that are decompressed for one archive on disk.
 const MAX_INFLATED: u64 = 4 << 30;
 
-/// Opens archives, and collects their containers and problems.
+/// Opens an archive with its inner archives, and collects the containers and problems that are found.
 pub(crate) struct ArchiveOpener<'a> {
     /// The Java release for which entries of multi-release archives are selected.
     pub(crate) release: u16,
-    /// The containers found so far.
+    /// The containers and declared classes found so far.
     pub(crate) found: &'a mut Found,
     /// The problems found so far.
     pub(crate) problems: &'a mut Vec<Problem>,
-    /// The class loader that looks for the classes of the archive, apart from its inner archives.
+    /// The class loader that finds the archive's own classes when the program runs. The classes of inner archives
+    /// have other loaders.
     loader: Loader,
-    /// Whether the archive being opened is inside a plain jar.
+    /// Whether the archive being opened is inside a plain jar (not a war, ear or Spring Boot jar), at any depth.
     is_late: bool,
-    /// The decompressed inner archives of the previous and current version, to be reused; `None` if the archive is
-    /// opened only once.
+    /// The decompressed inner archives, kept so that they can be reused when the archive on disk changes; `None` if
+    /// the archive is opened only once.
     pub(crate) inner: Option<&'a mut Inner>,
     archives: usize,
     members: usize,
@@ -48,7 +51,7 @@ pub(crate) struct ArchiveOpener<'a> {
     scratch: Scratch,
 }
 
-/// The decompressed inner archives of one archive, by the identity of their compressed bytes.
+/// The decompressed inner archives of one archive, by the identity (size, CRC and hash) of their compressed bytes.
 #[derive(Default)]
 pub(crate) struct Inner {
     /// The inner archives of the previous version of the archive, which need not be decompressed again.
@@ -57,15 +60,17 @@ pub(crate) struct Inner {
     pub(crate) now: FxHashMap<EntryIdentity, Blob>,
 }
 
-/// The containers and declarations found in the inputs.
+/// The containers found in the inputs, and the classes that manifests and service files declare.
 #[derive(Default)]
 pub(crate) struct Found {
     /// The containers of the class path, in its order.
     pub(crate) containers: Vec<Arc<LoadedContainer>>,
-    /// The containers of jars inside plain jars. The JVM does not search inner jars, but launchers inside such jars
-    /// do. These containers come last, so that their classes do not hide any class on the class path.
+    /// The containers of jars that are inside plain jars (not wars, ears or Spring Boot jars). The JVM does not
+    /// search inner jars, but launchers inside such jars do. These containers come last, so that their classes do not
+    /// hide any class on the class path.
     pub(crate) late: Vec<Arc<LoadedContainer>>,
-    /// The starting points of the program that manifests and service files declare.
+    /// The classes that manifests and service files declare as starting points of the program (agents and providers
+    /// of services).
     pub(crate) declared: Vec<Declared>,
 }
 
@@ -96,7 +101,7 @@ struct Opened {
 }
 
 impl<'a> ArchiveOpener<'a> {
-    /// Creates an opener that adds to `found` and `problems`, and has not opened any archive yet.
+    /// Creates an opener that has not opened any archive yet. It will add what it finds to `found` and `problems`.
     pub(crate) fn new(
         release: u16,
         found: &'a mut Found,
@@ -151,7 +156,8 @@ impl<'a> ArchiveOpener<'a> {
         Ok(opened.manifest)
     }
 
-    /// Adds the problems of the archive as a whole, such as entries that make the JVM refuse it.
+    /// Adds a problem for each fault of the archive as a whole, such as an entry that makes the JVM refuse the
+    /// archive.
     fn report(&mut self, opened: &Opened) {
         let Opened { name, zip, members, .. } = opened;
         let mut note = |what: String| self.problems.push(Problem::note(name.clone(), what));
@@ -176,7 +182,7 @@ impl<'a> ArchiveOpener<'a> {
         }
         let sum = members.iter().fold(0u64, |acc, it| acc.saturating_add(it.entry.compressed_size()));
         if sum > zip.len() as u64 {
-            note("its entries overlap: they claim more bytes than the archive has; all are read".to_owned());
+            note("the entries of the archive overlap: they claim more bytes than the archive has; all are read".to_owned());
         }
     }
 
@@ -228,8 +234,8 @@ impl<'a> ArchiveOpener<'a> {
         }
     }
 
-    /// Adds the containers of this archive's own classes (below its root, or below `WEB-INF/classes/` and the like);
-    /// inner archives are opened elsewhere.
+    /// Adds the containers of this archive's own classes (below its root, or below `WEB-INF/classes/` and the like).
+    /// Does not open inner archives.
     fn add_classes(&mut self, opened: &mut Opened) {
         match opened.layout {
             Layout::Jar | Layout::Ear => {
@@ -245,8 +251,9 @@ impl<'a> ArchiveOpener<'a> {
         }
     }
 
-    /// Adds a container of the classes below `root` and not below `except`, if there are any. With `release`, selects
-    /// the entries for that Java release. Moves the names of these classes from `opened` to the container.
+    /// Adds a container of the class candidates below `root` and not below `except`; nothing if there are none,
+    /// except for the root of a plain jar. With `release`, selects the entries for that Java release. Moves the names
+    /// of these classes from `opened` to the container.
     fn add_root(
         &mut self,
         opened: &mut Opened,
@@ -315,7 +322,7 @@ impl<'a> ArchiveOpener<'a> {
         }));
     }
 
-    /// Opens the inner archives of an archive, within the limits.
+    /// Opens the inner archives of an archive, within the limits on depth, number and size.
     fn open_inner(&mut self, opened: &Opened) {
         for member in self.inner_archives(opened) {
             let name = member_path(&opened.name, &member.name);
@@ -362,8 +369,8 @@ impl<'a> ArchiveOpener<'a> {
         inner.into_iter().map(|(_, _, it)| it).collect()
     }
 
-    /// Returns the position of each inner jar in the index `classpath.idx` of a Spring Boot jar; empty if there is no
-    /// such index.
+    /// Returns the inner jars that the index `classpath.idx` of a Spring Boot jar lists, each with its position in
+    /// the index; empty if the archive has no index.
     fn class_path_order(&mut self, opened: &Opened) -> FxHashMap<String, usize> {
         let Layout::Web { inf, lib, .. } = opened.layout else { return FxHashMap::default() };
         let is_index = |it: &&Member| it.name.strip_prefix(inf) == Some(CLASSPATH_INDEX_NAME);
@@ -425,8 +432,8 @@ fn layout_of(name: &str, members: &[Member]) -> Layout {
     }
 }
 
-/// Returns the role of an inner archive: a library, except that in an archive of the program, wars and the modules of
-/// an ear (the archives at its top level) belong to the program.
+/// Returns the role of an inner archive. In an archive of the program, inner wars and the modules of an ear (the
+/// archives at its top level) belong to the program. Every other inner archive is a library ([`lib`]).
 fn inner_role(opened: &Opened, name: &str) -> Role {
     let is_module = opened.layout == Layout::Ear && !name.contains('/');
     if opened.role == Role::App && (is_module || has_extension(name, "war")) {
@@ -436,7 +443,7 @@ fn inner_role(opened: &Opened, name: &str) -> Role {
     }
 }
 
-/// Returns the role of a library that comes with a container of this role.
+/// Returns the role of a library inside an archive with the role `role`: `Jdk` inside a JDK, otherwise `Lib`.
 fn lib(role: Role) -> Role {
     if role == Role::Jdk { Role::Jdk } else { Role::Lib }
 }

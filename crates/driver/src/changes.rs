@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 
 use crate::container::{ClassEntry, FileContent, LoadedContainer, Place, Store};
 
-/// The differences between two versions of a container. Entries are given by their index in `classes`, in ascending
-/// order. The index is that of the later version, except for removed entries, which only the earlier version has.
+/// The differences between two versions of a container. An entry is given by its index in `classes`: of the earlier
+/// version for a removed entry, of the later version for all others. All lists of indices are in ascending order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct EntryChanges {
     /// The entries that only the later version has.
@@ -138,7 +138,8 @@ impl ClassEntry {
         is_same && self.root_len == other.root_len
     }
 
-    /// Returns whether two entries share the content of one reading of a file.
+    /// Returns whether both entries share the content that was read from a file once, so that it need not be
+    /// compared.
     fn shares_file_of(&self, other: &ClassEntry) -> bool {
         match (&self.place, &other.place) {
             (Place::File(a), Place::File(b)) => Arc::ptr_eq(a, b) && a.content.is_some(),

@@ -10,7 +10,7 @@ use toml::Value;
 use crate::jdk::JdkChoice;
 use crate::world::split_class_path;
 
-/// The settings of a run.
+/// The settings of a run of ajar: from the command line, the environment and `ajar.toml`, or built-in defaults.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
     /// `class-path`: the libraries of the program.
@@ -120,9 +120,9 @@ pub const KEYS: [&str; 9] = [
 ];
 
 impl Settings {
-    /// Combines the settings of all sources. The search for `ajar.toml` starts in `folder`; `variable` returns the
-    /// value of an environment variable. A mistake in the file or the environment is an error, even if the command
-    /// line overrides the setting.
+    /// Combines the settings of the command line (`overrides`), the environment and `ajar.toml`. The search for
+    /// `ajar.toml` starts in `folder`; `variable` returns the value of an environment variable. A mistake in the file
+    /// or the environment is an error, even if the command line overrides the setting.
     pub fn resolve(
         overrides: &Overrides,
         folder: &Utf8Path,
@@ -227,7 +227,8 @@ fn defaults() -> Settings {
     }
 }
 
-/// Returns the path of the `ajar.toml` in the folder, or in the nearest folder above that has one.
+/// Returns the path of the `ajar.toml` in the folder, or in the nearest folder above that has one; `None` if none
+/// has.
 fn nearest_file(folder: &Utf8Path) -> Option<Utf8PathBuf> {
     places(folder).pop().filter(|it| it.is_file())
 }
@@ -347,8 +348,8 @@ fn apply_command_line(settings: &mut Settings, overrides: &Overrides) {
     }
 }
 
-/// Checks that a text is `module/package`, and returns it. A list of target modules may follow after `=`, as in the
-/// option of `java`, and is removed: unknown code can be in any module.
+/// Checks that a text has the form `module/package`, and returns it. A list of target modules after `=`, as in the
+/// option of `java`, is permitted and removed: unknown code can be in any module.
 pub fn exported_package(text: &str) -> anyhow::Result<String> {
     let it = text.split_once('=').map_or(text, |it| it.0);
     match it.split_once('/') {

@@ -17,11 +17,12 @@ use crate::inflate::Inflater;
 use crate::problem::Problem;
 use crate::zip::{STORED, Zip, ZipEntry};
 
-/// A part of the class path, with the class candidates in it.
+/// A container (an ordered part of the class path), with its class candidates: the entries whose names end in
+/// `.class`.
 pub struct LoadedContainer {
     /// The name of the container, as shown to people: `app.war!/WEB-INF/classes`.
     pub name: String,
-    /// The role of the container in the world.
+    /// The role of the container: program, library or JDK.
     pub role: Role,
     /// The class candidates, in the order of the archive's directory; in a folder, sorted by the bytes of their
     /// names.
@@ -75,7 +76,8 @@ pub(crate) enum Place {
 /// The place of a class file in a folder, or of a class file that is an input by itself.
 pub(crate) struct FilePlace {
     pub(crate) path: PathBuf,
-    /// The content of the file when it was listed; `None` if the file is read on demand, when it may have changed.
+    /// The content of the file at the time when its folder was listed. `None` if the file is read each time its bytes
+    /// are requested; then it may have changed since it was listed.
     pub(crate) content: Option<Arc<FileContent>>,
 }
 
@@ -93,12 +95,14 @@ pub(crate) enum Store {
     Image(Arc<ImageMap>),
 }
 
-/// The bytes of a class candidate: a slice of an archive or image, or of the given scratch memory.
+/// The bytes of a class candidate: a slice of an archive or image, or of the buffers in the [`Scratch`] of the
+/// caller.
 #[derive(Debug)]
 pub struct ClassBytes<'a> {
     /// The bytes of the class file.
     pub bytes: &'a [u8],
-    /// A note about an entry that is irregular although the JVM accepts it, as with a wrong CRC; otherwise `None`.
+    /// A note if the entry is irregular although the JVM accepts it, for example because its CRC is wrong; otherwise
+    /// `None`.
     pub note: Option<Problem>,
 }
 
@@ -113,8 +117,8 @@ pub struct Scratch {
 const KEEP_BUFFER: usize = 8 << 20;
 
 impl ClassEntry {
-    /// Returns the path of the entry below its root, such as `p/C.class`; there the JVM looks for the class `p/C`. In
-    /// a multi-release archive, a war, a jmod or a JDK image the root may be a folder inside the container.
+    /// Returns the path of the entry below its root, such as `p/C.class`. The JVM looks for the class `p/C` at this
+    /// path. In a multi-release archive, a war, a jmod or a JDK image the root may be a folder inside the container.
     pub fn path(&self) -> &str {
         self.member.get(self.root_len as usize..).unwrap_or(&self.member)
     }
@@ -154,8 +158,8 @@ impl Default for Scratch {
 }
 
 impl LoadedContainer {
-    /// Returns the role of the container's classes in the analysis. The class library of a JDK is always the
-    /// platform, even if the JDK is the analysed program.
+    /// Returns the role of the container's classes in the analysis. The class library of a JDK always has the role
+    /// `Jdk`, even if the JDK is the analysed program.
     pub fn analysed_role(&self) -> Role {
         if self.platform { Role::Jdk } else { self.role }
     }
@@ -210,7 +214,10 @@ impl LoadedContainer {
                 let content = map.image().content(location, &mut scratch.inflater, &mut scratch.image);
                 plain(content.map_err(|it| it.to_string()))
             }
-            _ => Err("the entry belongs to another container".to_owned()),
+            _ => Err(
+                "a bug of ajar: this entry was sought in a container that does not have it; please report it"
+                    .to_owned(),
+            ),
         };
         match read {
             Ok((bytes, note)) => {
@@ -232,7 +239,10 @@ impl LoadedContainer {
                 let of = |stored| EntryIdentity::of_entry(0, location.size, 0, stored);
                 map.image().stored(location).map(of).map_err(|it| it.to_string())
             }
-            _ => Err("the entry belongs to another container".to_owned()),
+            _ => Err(
+                "a bug of ajar: this entry was sought in a container that does not have it; please report it"
+                    .to_owned(),
+            ),
         };
         identity.map_err(|what| Problem::error(self.display(entry), what))
     }
@@ -253,21 +263,27 @@ pub(crate) fn entry_bytes<'a>(
     let size = entry.size();
     let (bytes, has_more) = if entry.method == STORED {
         let bytes = usize::try_from(size).ok().and_then(|it| stored.get(..it));
-        let bytes = bytes.ok_or_else(|| format!("it claims {size} bytes but {} are stored", stored.len()))?;
+        let bytes = bytes.ok_or_else(|| {
+            format!(
+                "the entry cannot be read: the archive claims {size} bytes for it, but {} are stored",
+                stored.len()
+            )
+        })?;
         (bytes, bytes.len() < stored.len())
     } else {
         let has_more = inflater.deflate(stored, size, buffer)?;
         (buffer.get(..size as usize).unwrap_or_default(), has_more)
     };
     if has_more {
-        let note =
-            format!("it holds more than the {size} bytes that it claims; only those are read, as by the JVM");
+        let note = format!(
+            "the entry has more than the {size} bytes that the archive claims; only {size} are read, as by the JVM"
+        );
         return Ok((bytes, Some(note)));
     }
     let crc = crc32fast::hash(bytes);
     let note = (crc != entry.crc).then(|| {
         format!(
-            "its CRC is {crc:08x} but the archive records {:08x}; it is read all the same, as by the JVM",
+            "the CRC of the entry is {crc:08x}, but the archive records {:08x}; the entry is read, as by the JVM",
             entry.crc
         )
     });
@@ -291,9 +307,9 @@ pub(crate) fn read_file<'a>(path: &std::path::Path, buffer: &'a mut Vec<u8>) -> 
     };
     match read(buffer) {
         Ok(length) if length as u64 > MAX_RESOURCE => {
-            Err(format!("it has more than the limit of {MAX_RESOURCE} bytes"))
+            Err(format!("the file is not read, because it has more than the limit of {MAX_RESOURCE} bytes"))
         }
         Ok(_) => Ok(buffer),
-        Err(error) => Err(format!("it cannot be read: {error}")),
+        Err(error) => Err(format!("the file cannot be read: {error}")),
     }
 }

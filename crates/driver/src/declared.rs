@@ -17,7 +17,7 @@ pub struct Declared {
     pub class: String,
 }
 
-/// What declares a class as a starting point.
+/// The kind of file that declares a class as a starting point of the program.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum DeclaredBy {
     /// The attribute of this name in a manifest declares an agent (`java.lang.instrument`).
@@ -26,7 +26,7 @@ pub enum DeclaredBy {
     Service(String),
 }
 
-/// The folder, directly below a class folder, that has all files with declarations.
+/// The folder, directly below the root of the classes, that contains the manifest and the service files.
 pub(crate) const FOLDER: &str = "META-INF";
 
 /// The attributes of a manifest that name agents.
@@ -35,7 +35,8 @@ const AGENTS: [&str; 3] = ["Premain-Class", "Agent-Class", "Launcher-Agent-Class
 /// The maximum size in bytes of a manifest or service file that is read. Real ones have a few lines.
 const MAX_SIZE: u64 = 1 << 20;
 
-/// Adds the agents that a manifest names, if its container is the program.
+/// Adds the agents that a manifest names to `acc`. Adds nothing if `role`, the role of the manifest's container, is
+/// not that of the program.
 pub(crate) fn agents(manifest: &Manifest, role: Role, acc: &mut Vec<Declared>) {
     if role != Role::App {
         return;
@@ -46,14 +47,14 @@ pub(crate) fn agents(manifest: &Manifest, role: Role, acc: &mut Vec<Declared>) {
     }
 }
 
-/// Adds the providers of `service` that its configuration file names.
+/// Adds the providers of `service` that its configuration file names to `acc`.
 pub(crate) fn services(service: &str, bytes: &[u8], acc: &mut Vec<Declared>) {
     let by = || DeclaredBy::Service(service.to_owned());
     acc.extend(providers(bytes).into_iter().map(|class| Declared { by: by(), class }));
 }
 
-/// Adds the agents and service providers that files in a class folder declare. A file that cannot be read is ignored,
-/// as by the JVM.
+/// Adds the agents and service providers that files in a class folder declare to `acc`. A file that cannot be read is
+/// ignored, as by the JVM.
 pub(crate) fn folder(root: &Path, role: Role, acc: &mut Vec<Declared>) {
     let small = |path: &Path| {
         let fits = std::fs::metadata(path).is_ok_and(|it| it.is_file() && it.len() <= MAX_SIZE);

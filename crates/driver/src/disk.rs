@@ -12,40 +12,42 @@ use crate::jdk::{JdkChoice, JdkFiles, JdkFound};
 use crate::problem::Problem;
 use ide::Role;
 
-/// The access to files and folders through which a world is opened.
+/// The access to files and folders through which a world (program, libraries and JDK) is loaded.
 pub(crate) trait Disk {
-    /// Declares that the world depends on the file or folder at this path. Must be called before the path is
+    /// Declares that the loaded world depends on the file or folder at this path. Must be called before the path is
     /// examined.
     fn looks_at(&mut self, path: &Path);
 
-    /// Declares that the world depends on the names in this folder. Must be called before they are listed.
+    /// Declares that the loaded world depends on which names are in this folder. Must be called before they are
+    /// listed.
     fn lists(&mut self, folder: &Path);
 
-    /// Opens a file: an archive, a class file or a JDK image.
+    /// Opens a file (an archive, a class file or a JDK image), or returns its containers if they are still valid.
     fn file(&mut self, at: &At<'_>) -> anyhow::Result<Arc<Part>>;
 
     /// Opens a class folder; `skip` names the folders directly below it that do not belong to it.
     fn folder(&mut self, at: &At<'_>, skip: &[&str]) -> Arc<Part>;
 
-    /// Returns the plan `now` for opening a path, or the last good plan if `now` is an error.
+    /// Returns the plan `now` for opening a path. `ajar watch` returns the plan of an earlier loading instead if
+    /// `now` is an error.
     ///
     /// # Errors
-    /// Returns the error of `now` if there is no earlier good plan.
+    /// Returns the error of `now` if there was no plan earlier.
     fn keep_plan(&mut self, path: &Path, role: Role, now: anyhow::Result<Plan>) -> anyhow::Result<Plan>;
 
-    /// Returns the list `now` of the files to open in a folder of the class path or module path, or the last good
-    /// list if `now` is an error.
+    /// Returns the list `now` of the files to open in a folder of the class path or module path. `ajar watch` returns
+    /// the list of an earlier loading instead if `now` is an error.
     ///
     /// # Errors
-    /// Returns the error of `now` if there is no earlier good list.
+    /// Returns the error of `now` if there was no list earlier.
     fn keep_list(&mut self, folder: &Path, now: anyhow::Result<Vec<PathBuf>>)
     -> anyhow::Result<Vec<PathBuf>>;
 
-    /// Returns the JDK `now` that was found for this choice, or the last one if `now` is an error or that JDK is
-    /// being replaced.
+    /// Returns the JDK `now` that was found for this choice. `ajar watch` returns the JDK that was found earlier
+    /// instead if `now` is an error, or if the files of the earlier JDK are missing because it is being replaced.
     ///
     /// # Errors
-    /// Returns the error of `now` if no JDK was found for this choice before.
+    /// Returns the error of `now` if no JDK was found for this choice earlier.
     fn keep_jdk(
         &mut self,
         choice: &JdkChoice,
@@ -56,13 +58,13 @@ pub(crate) trait Disk {
     fn feature(&mut self, image: &Path) -> Option<u16>;
 }
 
-/// A file or folder to be read, and its role.
+/// A file or folder to be read, with the properties that its containers get.
 pub(crate) struct At<'a> {
     /// The path of the file or folder on disk.
     pub(crate) path: &'a Path,
     /// The path of the file or folder as shown to people.
     pub(crate) name: &'a str,
-    /// The role of the file or folder in the world.
+    /// The role of the file or folder: program, library or JDK.
     pub(crate) role: Role,
     /// The class loader that looks for classes in the file or folder when the program runs.
     pub(crate) loader: Loader,
@@ -72,14 +74,16 @@ pub(crate) struct At<'a> {
     pub(crate) release: u16,
 }
 
-/// The containers and declarations that were read from one file or folder.
+/// The containers, declared classes and problems that were read from one file or folder.
 #[derive(Default)]
 pub(crate) struct Part {
     /// The containers in class-path order.
     pub(crate) containers: Vec<Arc<LoadedContainer>>,
-    /// The containers that come after all others on the class path ([`Found::late`](crate::archive::Found)).
+    /// The containers that come after all others on the class path, because they are inside plain jars
+    /// ([`Found::late`](crate::archive::Found)).
     pub(crate) late: Vec<Arc<LoadedContainer>>,
-    /// The starting points of the program that manifests and service files declare.
+    /// The classes that manifests and service files declare as starting points of the program (agents and providers
+    /// of services).
     pub(crate) declared: Vec<Declared>,
     /// The problems found in the file or folder.
     pub(crate) problems: Vec<Problem>,
@@ -87,7 +91,7 @@ pub(crate) struct Part {
     pub(crate) manifest: Manifest,
 }
 
-/// How a path is opened: the file or folder to which it leads, and the steps.
+/// How a path is opened: the file or folder to which it leads, and the steps to open it.
 #[derive(Clone)]
 pub(crate) struct Plan {
     /// The path of the file or folder, with symbolic links resolved.
@@ -96,10 +100,10 @@ pub(crate) struct Plan {
     pub(crate) steps: Vec<Step>,
 }
 
-/// A step of a plan.
+/// A step of opening a file or folder ([`Plan`]).
 #[derive(Clone)]
 pub(crate) enum Step {
-    /// Adds the containers of this part to the world.
+    /// Adds the containers of this file or folder, which has been read already, to the world.
     Part(Arc<Part>),
     /// Opens the file or folder at this path in this role.
     Open(PathBuf, Role),

@@ -20,19 +20,20 @@ use crate::problem::Problem;
 use crate::shown::{Shown, shown};
 use crate::world::LoadedWorld;
 
-/// The contents of the database, as far as they come from the world, and the data for the comparison with the next
-/// version of the world.
+/// Compares each loaded world with the contents of the database, and makes the change that brings the database up to
+/// date.
 pub struct Feed {
     reading: Reading,
     threads: usize,
     vfs: Vfs,
-    /// The data about each container, in class-path order.
+    /// The data about each container that the database has, in class-path order.
     known: Vec<Known>,
     next: u32,
     shown: Shown,
     /// For each class file of the program, the indices of its container and entry.
     places: Arc<FxHashMap<FileId, (usize, usize)>>,
-    /// The classes that had been read when reading was cancelled, each with its container and the index of its entry.
+    /// The classes that had been read when the last call was cancelled, each with its container and the index of its
+    /// entry. The next call uses them instead of reading them again.
     ahead: Vec<(Arc<LoadedContainer>, usize, Read)>,
 }
 
@@ -51,7 +52,8 @@ pub enum Reading {
 pub struct Fed {
     /// The change to apply to the database.
     pub change: Change,
-    /// The files of the classes that results are about, in class-path order; `None` if the list did not change.
+    /// The files of the classes that results are about, in class-path order; `None` if the list is the same as after
+    /// the previous change.
     pub shown: Option<Vec<FileId>>,
     /// The numbers of library classes, and of their methods, that were parsed for this change.
     pub read: (usize, usize),
@@ -59,7 +61,7 @@ pub struct Fed {
     pub has_bug: bool,
 }
 
-/// The data that is kept about a container.
+/// The data that is kept about a container of the database, for the comparison with its next version.
 #[derive(Clone)]
 struct Known {
     container: Arc<LoadedContainer>,
@@ -74,12 +76,12 @@ struct Known {
     odd: Vec<usize>,
 }
 
-/// The data that is kept about a class candidate.
+/// The data that is kept about a class candidate of a container ([`Known`]).
 #[derive(Clone, Default)]
 struct Class {
-    /// For a class of the program, its file; `None` if its bytes cannot be read.
+    /// The id of the class file, for a class of the program whose bytes can be read; `None` for all other classes.
     file: Option<FileId>,
-    /// For a class of a library, its record; `None` if the class cannot be read.
+    /// The record (outline and summaries), for a class of a library that can be read; `None` for all other classes.
     record: Option<ClassRecord>,
     /// What is irregular about the class, or why it cannot be read; `None` if there is no problem.
     problem: Option<Problem>,
@@ -92,7 +94,7 @@ enum Made {
     Record(ClassRecord),
 }
 
-/// The result of reading a class candidate. The error is the reason, and whether that is a bug of ajar (a panic).
+/// The result of reading a class candidate. The error has the problem, and whether it is a bug of ajar (a panic).
 type Read = Result<Made, (Problem, bool)>;
 
 /// A class candidate that is to be read; `place` has the indices of its container and entry.
@@ -268,8 +270,8 @@ impl Feed {
         Ok(Some(fed))
     }
 
-    /// Moves the candidates that were read before the last cancellation to the front. Returns all candidates, and the
-    /// results for those at the front.
+    /// Moves those of `items` that had been read when the last call was cancelled to the front. Returns all items,
+    /// and for those at the front the results of reading them.
     fn read_ahead<'a>(&mut self, items: Vec<Candidate<'a>>) -> (Vec<Candidate<'a>>, Vec<Read>) {
         let ahead = std::mem::take(&mut self.ahead);
         if ahead.is_empty() {
@@ -296,7 +298,7 @@ impl Feed {
     }
 
     /// Returns the data about a container, reused from `old` where its entries are unchanged. Adds the entries that
-    /// must be read to `items`. Clears `same_files` if the files of the program may be different ones afterwards.
+    /// must be read to `items`. Sets `same_files` to false if the list of the program's class files may have changed.
     fn carry<'a>(
         &mut self,
         container: &'a Arc<LoadedContainer>,
@@ -379,7 +381,8 @@ impl Feed {
         }
     }
 
-    /// Returns a snapshot that gives the display paths of the class files that the database has.
+    /// Returns the display paths of the class files that the database has now. Later changes do not affect the
+    /// result.
     pub fn paths(&self) -> Arc<dyn Places> {
         let containers = self.known.iter().map(|it| (it.id, Arc::clone(&it.container))).collect();
         Arc::new(Paths { containers, files: Arc::clone(&self.places) })
@@ -468,7 +471,7 @@ fn read(
 }
 
 impl Known {
-    /// Combines the classes of a library into one value.
+    /// Combines the classes of this library into one value.
     fn joined(&self) -> Contents {
         let read = self.classes.iter().zip(0..).filter_map(|(it, entry)| Some((it.record.clone()?, entry)));
         let (records, entries): (Vec<_>, Vec<u32>) =

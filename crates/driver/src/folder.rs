@@ -16,15 +16,16 @@ use crate::problem::Problem;
 
 /// Access to the files of a class folder while it is listed.
 pub(crate) trait Files {
-    /// Declares that the result depends on the names in this folder. Called before the folder is listed.
+    /// Declares that the result depends on which names are in this folder. Called before the folder is listed.
     fn lists(&mut self, folder: &Path);
 
     /// Returns the content of a class file and its size in bytes. The content is `None` if the file is to be read on
     /// demand. The result is `None` if the file is to be left out.
     fn class(&mut self, file: &File<'_>) -> Option<(Option<Arc<FileContent>>, u64)>;
 
-    /// Reports that [`update`] cannot be used for the folder. Either it has a symbolic link, whose target changes
-    /// under another name; or it has a name that is not UTF-8, so that several names may have the same text.
+    /// Reports that [`update`] cannot be used for the folder. Either the folder contains a symbolic link, whose
+    /// target changes under another name; or it contains a name that is not UTF-8, so that several names may have the
+    /// same text.
     fn irregular(&mut self) {}
 
     /// Reports that the previous content of this file is outdated. The file may have been read again already.
@@ -64,8 +65,8 @@ pub(crate) fn open(
 }
 
 /// Updates a class folder that has changed only at `paths`, which are relative to the folder. `before` is its
-/// previous state, for which nothing irregular was reported ([`Files::irregular`]). `None` if the whole folder must
-/// be opened again, because it is irregular now or a folder in it cannot be listed.
+/// previous state, for which nothing irregular was reported ([`Files::irregular`]). The result is `None` if the whole
+/// folder must be opened again, because it is irregular now or a folder in it cannot be listed.
 pub(crate) fn update(
     at: &At<'_>,
     skip: &[&str],
@@ -130,7 +131,9 @@ fn sort(classes: &mut [ClassEntry]) {
     classes.sort_by(|a, b| a.member.as_bytes().cmp(b.member.as_bytes()));
 }
 
-/// Marks the entry of the class file at `path`; if `path` was a folder, the entries of all class files below it.
+/// Sets the flags in `marks` of the entries that belong to `path`: the class file at this path or, if the path was a
+/// folder, all class files below it. `marks` has a flag for each entry of `classes`; `member` is the name of `path`
+/// inside the container.
 fn mark(classes: &[ClassEntry], member: &str, path: &Path, marks: &mut [bool]) {
     // The names `m`, and those that begin with `m/`: between these two groups there may be others, such as
     // `m.class`.
@@ -159,7 +162,8 @@ fn container(at: &At<'_>, classes: Vec<ClassEntry>) -> LoadedContainer {
     }
 }
 
-/// Makes the container of a class file that is an input by itself, so that its path does not tell the class name.
+/// Makes the container of a class file that is an input by itself, so that its path does not determine the class
+/// name.
 pub(crate) fn single(at: &At<'_>, size: u64, content: Option<Arc<FileContent>>) -> LoadedContainer {
     let place = Place::File(Arc::new(FilePlace { path: at.path.to_owned(), content }));
     let entry = ClassEntry { member: at.name.into(), root_len: 0, place, size };

@@ -33,7 +33,7 @@ pub(crate) fn find(
                     Err(error) => {
                         problems.push(Problem::note(
                             "JAVA_HOME",
-                            format!("{error:#}; the PATH is searched instead"),
+                            format!("{error:#}; the PATH is searched for a JDK instead"),
                         ));
                     }
                 }
@@ -44,7 +44,8 @@ pub(crate) fn find(
     }
 }
 
-/// Returns the JDK with this home folder or image. `found_by` tells how the path was found.
+/// Returns the JDK with this home folder or image; an error if the path is not a JDK. `found_by` is how the path was
+/// found.
 fn at(path: &Utf8Path, found_by: &'static str, disk: &mut dyn Disk) -> anyhow::Result<JdkFound> {
     disk.looks_at(path.as_std_path());
     let metadata = std::fs::metadata(path).with_context(|| format!("{path}: cannot be opened"))?;
@@ -108,7 +109,7 @@ pub(crate) fn module_files(
     let mut acc = Vec::new();
     for path in paths {
         if path.extension() == Some("jmod") {
-            let what = "the JVM does not accept jmod files on the module path; its classes are missing";
+            let what = "the JVM does not accept jmod files on the module path, so the classes of this file are missing";
             problems.push(Problem::error(path.as_str(), what));
             continue;
         }
@@ -117,7 +118,7 @@ pub(crate) fn module_files(
             Ok(all) if all.is_empty() => {
                 problems.push(Problem::note(
                     path.as_str(),
-                    "the folder is on the module path but has no modules",
+                    "the folder is on the module path but has no modules, so nothing is read from it",
                 ));
             }
             Ok(all) => acc.extend(all.into_iter().filter_map(|it| Utf8PathBuf::from_path_buf(it).ok())),
@@ -128,8 +129,8 @@ pub(crate) fn module_files(
     acc
 }
 
-/// Returns the modules for one entry of a module path: the path itself if it is a module or a file, else the modules
-/// directly in the folder.
+/// Returns the modules for one entry of a module path. These are the path itself if it is a module or a file,
+/// otherwise the modules directly in the folder.
 fn modules_in(path: &Path, disk: &mut dyn Disk) -> anyhow::Result<Vec<PathBuf>> {
     if is_module(path, disk) || std::fs::metadata(path)?.is_file() {
         return Ok(vec![path.to_owned()]);

@@ -15,9 +15,9 @@ use crate::feed::{Feed, Reading};
 use crate::parallel::{map_here, map_ordered, message};
 use crate::world::LoadedWorld;
 
-/// A session that keeps a result current, and the feed that passes the changes of the world to it.
+/// A session that keeps a result current, and the feed that passes the changed classes to the session.
 pub struct Live {
-    /// The contents of the database that come from the world.
+    /// Compares each loaded world with the contents of the database, and makes the changes of the database.
     pub feed: Feed,
     /// The session that computes the result.
     pub session: Session,
@@ -27,16 +27,16 @@ pub struct Live {
     has_bug: bool,
 }
 
-/// How the work on a job ended.
+/// How the computation of a result ended ([`work`]).
 pub enum Work {
-    /// The work was cancelled, because the world changed meanwhile.
+    /// The computation was cancelled, because the program changed meanwhile.
     Cancelled,
-    /// The analysis of these classes panicked, each with the message of the panic. The classes must be left out
-    /// ([`Live::leave_out`]), and the work done again.
+    /// The analysis of these classes panicked; each is given with the message of the panic. The classes must be left
+    /// out ([`Live::leave_out`]), and the result computed again.
     Broken(Vec<(FileId, String)>),
     /// The analysis of the program as a whole panicked, or a thread could not be started; with the reason.
     Failed(String),
-    /// The work succeeded, with this result.
+    /// The computation succeeded, with this result.
     Done(Box<Done>),
 }
 
@@ -49,8 +49,8 @@ pub struct Done {
     bugs: Vec<(FileId, String)>,
 }
 
-/// The maximum number of classes that are handled by a single thread. Starting more threads, each with a copy of the
-/// sets, would take longer.
+/// The maximum number of classes that are handled by a single thread. For few classes, starting more threads, each
+/// with a copy of the exception sets, would take longer.
 const FEW: usize = 64;
 
 impl Live {
@@ -61,8 +61,9 @@ impl Live {
         Live { feed, session, threads, read: (0, 0), has_bug: false }
     }
 
-    /// Passes the current, [settled](crate::packages::settle) world to the session, which cancels work in progress.
-    /// If `cancelled` returns true while classes are read, the session is left unchanged, and the result is `false`.
+    /// Passes the current world to the session, which cancels work in progress. Classes that the JVM would not find
+    /// must have been removed from the world ([`settle`](crate::packages::settle)). If `cancelled` returns true while
+    /// classes are read, the session is left unchanged, and the result is `false`.
     ///
     /// # Errors
     /// Fails if a worker thread cannot be started.

@@ -11,9 +11,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::modules::Module;
 
-/// Returns, for each container and each of its entries, whether the JVM's loaders ignore the definition; the inner
-/// list may be empty if they ignore none. Reports ignored entries of the program one by one, those of libraries as a
-/// count.
+/// Returns, for each container and each of its entries, whether the JVM's class loaders ignore the class that the
+/// entry defines. The inner list may be empty if they ignore none. Reports ignored classes of the program one by one,
+/// those of libraries as a count.
 pub(crate) fn passed_over(
     world: &LoadedWorld,
     modules: &[Module],
@@ -24,14 +24,16 @@ pub(crate) fn passed_over(
     containers.map(|(idx, it)| owners.passed_over(idx, it, problems)).collect()
 }
 
-/// The packages of the JDK and of named modules.
+/// The containers that own the packages of the JDK and of named modules, so that class loaders look for the classes
+/// of these packages only there.
 struct Owners<'a> {
     world: &'a LoadedWorld,
     modules: &'a [Module],
-    /// For each package, the container that has it first, and the module to which the package belongs; `None` if it
-    /// belongs to no named module.
+    /// For each package, the index of the first container that has classes of it, and the index of the module to
+    /// which the package belongs (`None` if it belongs to no named module).
     packages: FxHashMap<&'a str, (usize, Option<usize>)>,
-    /// The container that defines a class, for classes whose package occurs in other containers too.
+    /// For each class whose package also occurs in further containers, the index of the container that defines the
+    /// class.
     classes: FxHashMap<&'a str, usize>,
     has_platform: bool,
 }
@@ -44,8 +46,8 @@ enum Why<'a> {
 }
 
 impl<'a> Owners<'a> {
-    /// Collects the owners of packages; `None` if there is neither a JDK nor a module, so that no definition can be
-    /// ignored.
+    /// Collects the containers that own packages. Returns `None` if there is neither a JDK nor a module, so that
+    /// class loaders ignore no class definition.
     fn of(world: &'a LoadedWorld, modules: &'a [Module]) -> Option<Owners<'a>> {
         let has_platform = world.containers.iter().any(|it| it.platform);
         if !has_platform && modules.is_empty() {
@@ -84,8 +86,9 @@ impl<'a> Owners<'a> {
         });
     }
 
-    /// Calls `it` with each entry that the JVM can find in the JDK, then with each one on the module path; together
-    /// with the indices of the entry's container and module.
+    /// Calls `it` with each entry that the JVM can find in the JDK, then with each entry that it can find on the
+    /// module path. The other arguments are the index of the entry's container and the index of its module, if it has
+    /// one.
     fn each(&mut self, mut it: impl FnMut(&mut Self, usize, Option<usize>, &'a ClassEntry)) {
         let module_of: FxHashMap<(usize, &str), usize> = self
             .modules
@@ -122,7 +125,7 @@ impl<'a> Owners<'a> {
             return Vec::new();
         }
         if self.has_platform && container.classes.iter().any(|it| it.path() == "java/lang/Object.class") {
-            let what = "it contains java/lang/Object, so it takes the place of the JDK's class library";
+            let what = "the container has a class java/lang/Object, so it takes the place of the class library of the JDK";
             problems.push(Problem::note(container.name.clone(), what));
             return Vec::new();
         }
@@ -132,12 +135,14 @@ impl<'a> Owners<'a> {
             let Some(why) = self.why(idx, container.loader, entry) else { continue };
             *gone = true;
             let text = match why {
-                Why::Shadowed(by) => format!("shadowed by the class of this name in {by}; left out"),
+                Why::Shadowed(by) => {
+                    format!("the class is left out: it is shadowed by the class of this name in {by}")
+                }
                 Why::OtherModule(name) => format!(
-                    "its package belongs to the module {name}, and the JVM looks for it only there; left out"
+                    "the class is left out: its package belongs to the module {name}, and the JVM looks for the package only there"
                 ),
                 Why::Prohibited => {
-                    "the JVM loads classes of java.* packages from the JDK only; left out".into()
+                    "the class is left out: the JVM loads classes of java.* packages from the JDK only".into()
                 }
             };
             if container.role == Role::App {
@@ -148,8 +153,11 @@ impl<'a> Owners<'a> {
         }
         if let Some((entry, text)) = first {
             let more = gone.iter().filter(|it| **it).count() - 1;
-            let more =
-                if more == 0 { String::new() } else { format!("; {more} more classes are left out, too") };
+            let more = if more == 0 {
+                String::new()
+            } else {
+                format!("; {more} more classes of this container are left out, too")
+            };
             problems.push(Problem::note(container.display(entry), format!("{text}{more}")));
         }
         gone
@@ -180,7 +188,8 @@ impl<'a> Owners<'a> {
     }
 }
 
-/// Returns whether the JVM or a loader of the program chooses which classes of the container are used.
+/// Returns whether it is known which class loader uses the container, so that the rules for ignored classes apply.
+/// They apply neither to a JDK nor to a class file that is an input by itself.
 fn is_judged(container: &LoadedContainer) -> bool {
     !container.platform && container.loader != Loader::Other
 }

@@ -55,7 +55,7 @@ pub(crate) fn modules(world: &LoadedWorld, problems: &mut Vec<Problem>) -> Modul
             Some(first) => {
                 let by = &world.containers[first.container].name;
                 let what = format!(
-                    "the module {} is also in {by}, which comes first; this one is left out",
+                    "the module {} is left out here, because it is also in {by}, which comes first",
                     module.name
                 );
                 problems.push(Problem::note(container.name.clone(), what));
@@ -102,8 +102,8 @@ fn path_module(idx: usize, container: &LoadedContainer, problems: &mut Vec<Probl
         let given = container.manifest.value("Automatic-Module-Name").map(str::to_owned);
         let name = given.or_else(|| automatic_name(&container.name));
         if name.is_none() {
-            let what = "no module name follows from the file name, so the JVM rejects it; \
-                        its packages are not treated as closed";
+            let what = "no module name follows from the file name, so the JVM rejects the jar; \
+                        it is assumed that unknown classes may be in the packages of the jar";
             fault(container.name.clone(), what.to_owned());
         }
         return name.map(|it| module(it, None));
@@ -118,14 +118,14 @@ fn path_module(idx: usize, container: &LoadedContainer, problems: &mut Vec<Probl
         Ok(None) => {
             fault(
                 container.display(entry),
-                "it declares no module, so the packages beside it are not treated as closed".to_owned(),
+                "the file declares no module, so unknown classes may be in the packages beside it".to_owned(),
             );
             None
         }
         Err(what) => {
             fault(
                 container.display(entry),
-                format!("{what}; the packages of the module are not treated as closed"),
+                format!("{what}; it is assumed that unknown classes may be in the packages of the module"),
             );
             None
         }

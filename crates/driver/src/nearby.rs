@@ -20,8 +20,9 @@ const BYTES: u64 = 512 << 20;
 /// The maximum number of archives that are returned for one class.
 const NAMED: usize = 3;
 
-/// Returns, for each class in `wanted` (a path such as `p/C.class`) that some archive beside the inputs has, the
-/// names of these archives; an inner archive is written `outer.jar!/inner.jar`.
+/// Returns the archives beside the inputs that contain classes of `wanted`, which are paths such as `p/C.class`. For
+/// each class that is found, the result has the names of the archives; an inner archive is written
+/// `outer.jar!/inner.jar`.
 pub fn nearby(
     spec: &WorldSpec,
     world: &LoadedWorld,

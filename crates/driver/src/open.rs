@@ -18,7 +18,7 @@ use crate::jdk::JdkFiles;
 use crate::problem::Problem;
 use ide::Role;
 
-/// Opens inputs in class-path order.
+/// Opens inputs in class-path order, and collects their containers and problems.
 pub(crate) struct Opener<'a> {
     /// The Java release for which entries of multi-release archives are selected.
     pub(crate) release: u16,
@@ -29,7 +29,7 @@ pub(crate) struct Opener<'a> {
     pub(crate) modules: FxHashSet<PathBuf>,
     /// The access to the disk.
     pub(crate) disk: &'a mut dyn Disk,
-    /// The containers found so far.
+    /// The containers and declared classes found so far.
     pub(crate) found: Found,
     /// The problems found so far.
     pub(crate) problems: Vec<Problem>,
@@ -39,10 +39,10 @@ pub(crate) struct Opener<'a> {
     opened: FxHashSet<PathBuf>,
 }
 
-/// A file or folder that has been opened, now or earlier.
+/// A file or folder that has just been opened, or that had been opened before.
 struct Opened {
     real: PathBuf,
-    /// The manifest whose `Class-Path` is to be followed; empty if the file was opened before.
+    /// The manifest whose `Class-Path` is to be followed; empty if the file had been opened before.
     manifest: Manifest,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Opener<'a> {
                 (Err(error), None) => return Err(error),
                 (Err(error), Some(jar)) => {
                     let what = format!(
-                        "in the Class-Path of its manifest: {error:#}; the entry is left out, as by the JVM"
+                        "an entry of the Class-Path in the manifest is left out, as by the JVM: {error:#}"
                     );
                     self.problems.push(Problem::note(jar, what));
                 }
@@ -118,7 +118,7 @@ impl<'a> Opener<'a> {
         paths.iter().try_for_each(|it| self.open_one(it, role, true).map(|_| ()))
     }
 
-    /// Returns the files that the `Class-Path` in the manifest of a jar names, in reverse order.
+    /// Returns the files that the `Class-Path` in the manifest of a jar names, from the last to the first.
     fn class_path(
         &mut self,
         jar: &Path,
@@ -134,7 +134,7 @@ impl<'a> Opener<'a> {
                 Some(file) => named.push((folder.join(file), role, Some(name.clone()))),
                 None => {
                     let what = format!(
-                        "the Class-Path of its manifest names `{entry}`, which is not a file; the entry is left out"
+                        "the Class-Path in the manifest names `{entry}`, which is not a file; the entry is left out"
                     );
                     self.problems.push(Problem::note(name.clone(), what));
                 }
@@ -205,7 +205,9 @@ impl<'a> Opener<'a> {
         } else if metadata.is_file() {
             vec![Step::Part(self.disk.file(&at).with_context(|| name.clone())?)]
         } else {
-            return Err(anyhow!("{name}: neither a file nor a folder"));
+            return Err(anyhow!(
+                "{name}: cannot be opened, because the path leads neither to a file nor to a folder"
+            ));
         };
         Ok(Plan { real, steps })
     }

@@ -13,29 +13,30 @@ use crate::modules::{DESCRIPTOR, Module, modules};
 use crate::problem::Problem;
 use crate::world::LoadedWorld;
 
-/// Which packages are closed or exported, and the assumptions behind it.
+/// The packages that are closed (no unknown class belongs to them) or exported to all code, and the assumptions from
+/// which this follows.
 #[derive(Clone, Default)]
 pub struct Closing {
-    /// The owners of closed packages, and the packages that options and manifests export.
+    /// The closed packages, each with the reason; and the packages that options and manifests export.
     pub packages: Packages,
     /// The assumptions about closed packages, one sentence each, for the output.
     pub assumptions: Vec<String>,
 }
 
-/// Settles a sequence of worlds (see [`settle`]). The results that follow from names, descriptors and manifests are
-/// reused if none of these changed. The settled version of an unchanged container is shared.
+/// Settles successive versions of a world (see [`settle`]). If names, module descriptors and manifests are unchanged,
+/// the results that depend only on these are reused. The settled version of an unchanged container is shared.
 #[derive(Default)]
 pub struct Settler {
     last: Option<Settled>,
 }
 
-/// The result of settling a world.
+/// The result of settling a world ([`settle`]).
 struct Settled {
     containers: Vec<Judged>,
     findings: Findings,
 }
 
-/// A container as it was loaded, which of its entries remain, and the settled container, which has only those.
+/// A container as it was loaded, the decision which of its entries remain, and the container with only these entries.
 struct Judged {
     given: Arc<LoadedContainer>,
     verdict: Verdict,
@@ -52,14 +53,14 @@ enum Verdict {
     Without(Vec<bool>),
 }
 
-/// The results that concern a world as a whole, and the settings from which they were computed.
+/// The results of [`settle`] for a world as a whole, and the settings and manifest attributes that led to them.
 struct Findings {
     asked: Asked,
     closing: Closing,
     problems: Vec<Problem>,
 }
 
-/// The inputs of settling besides the containers.
+/// The settings and manifest attributes on which the result of [`settle`] depends.
 #[derive(PartialEq, Eq)]
 struct Asked {
     trust_sealed: bool,
@@ -67,15 +68,16 @@ struct Asked {
     manifest_exports: Vec<(String, Vec<String>)>,
 }
 
-/// Settles a world: finds its modules, removes the classes that the JVM's class loaders would not find, and returns
-/// which packages are closed. Adds problems to those of the world.
+/// Settles a world: finds its modules, and removes the classes that the JVM's class loaders would not find. Returns
+/// which packages are closed, that is, to which packages no unknown class belongs. Adds problems to those of the
+/// world.
 pub fn settle(world: &mut LoadedWorld, settings: &Settings) -> Closing {
     Settler::default().settle(world, settings)
 }
 
 impl Settler {
-    /// Settles a world like [`settle`]. If a container was in the previous world and the same entries are removed
-    /// from it, its settled version is shared with that world.
+    /// Settles a world like the function [`settle`]. If a container was in the previous world and the same entries
+    /// are removed from it, the container without these entries is shared with that world.
     pub fn settle(&mut self, world: &mut LoadedWorld, settings: &Settings) -> Closing {
         let asked = Asked {
             trust_sealed: settings.trust_sealed.value,
@@ -102,8 +104,8 @@ impl Settler {
     }
 }
 
-/// Settles a world that is as it was loaded, without reusing findings; `before` has the containers of the previous
-/// world.
+/// Settles a world (see [`settle`]) that is as it was loaded, without reusing earlier results for the world as a
+/// whole. `before` has the containers of the previous world.
 fn judge(world: &LoadedWorld, settings: &Settings, asked: Asked, before: &[Judged]) -> Settled {
     let mut problems = Vec::new();
     let modules = modules(world, &mut problems);
@@ -126,8 +128,8 @@ fn judge(world: &LoadedWorld, settings: &Settings, asked: Asked, before: &[Judge
     Settled { containers, findings: Findings { asked, closing, problems } }
 }
 
-/// Removes from each container the entries that its verdict excludes. Reuses the settled container of the previous
-/// world if the container and the verdict are the same.
+/// Removes from each container the entries that its verdict excludes. If the container and the verdict are the same
+/// as in the previous world (`before`), the result of that world is reused.
 fn apply(given: &[Arc<LoadedContainer>], verdicts: Vec<Verdict>, before: &[Judged]) -> Vec<Judged> {
     let known: FxHashMap<*const LoadedContainer, &Judged> =
         before.iter().map(|it| (Arc::as_ptr(&it.given), it)).collect();
@@ -139,7 +141,7 @@ fn apply(given: &[Arc<LoadedContainer>], verdicts: Vec<Verdict>, before: &[Judge
     given.iter().zip(verdicts).map(apply).collect()
 }
 
-/// Returns whether the containers equal those of the previous world in everything that settling reads: loaders,
+/// Returns whether the containers equal those of the previous world in everything that [`settle`] reads: loaders,
 /// manifests, names of entries, and contents of module descriptors.
 fn has_names_of(containers: &[Arc<LoadedContainer>], before: &[Judged]) -> bool {
     let is_same = |(now, before): (&Arc<LoadedContainer>, &Judged)| {
@@ -163,7 +165,8 @@ impl Verdict {
     }
 }
 
-/// Determines which packages modules and sealing manifests close, and which packages options and manifests export.
+/// Determines to which packages no unknown class belongs, because of modules and sealing manifests, and which
+/// packages options and manifests export.
 fn closing(
     world: &LoadedWorld,
     modules: &[Module],
@@ -239,7 +242,8 @@ fn is_exported(module: &Module, package: &str, there: &FxHashSet<&str>) -> bool 
         || info.qualified.iter().any(|(of, to)| of == package && to_absent(to))
 }
 
-/// Closes each package that is sealed by the manifests of all containers that have classes of the package.
+/// Closes each package (no unknown class belongs to it) that is sealed by the manifests of all containers with
+/// classes of the package.
 fn seal<'a>(
     world: &'a LoadedWorld,
     holders: &Holders<'a>,
@@ -262,7 +266,8 @@ fn seal<'a>(
             Some(other) => {
                 let what = format!(
                     "it has classes of the package {human}, which is sealed in {by}: \
-                     the JVM loads those of one place only, so the package is not treated as closed"
+                     the JVM loads the classes of the package from one place only, \
+                     but it is assumed that unknown classes may be in the package"
                 );
                 split.push((world.containers[*other].name.clone(), what));
             }

@@ -18,7 +18,8 @@ const BATCH: usize = 64;
 /// The number of bytes by which the heap of a worker thread is made to grow in advance.
 const HEAP_STEP: usize = 4 << 20;
 
-/// The maximum number of batches, per thread, that are taken by workers and not yet passed to the sink.
+/// The maximum number of batches, per thread, that are taken by workers and whose results were not yet passed to the
+/// sink.
 const WINDOW_PER_THREAD: usize = 4;
 
 /// The error of an item on which the work panicked. A panic is a bug of ajar, and does not affect other items.
@@ -31,11 +32,12 @@ pub struct Panicked {
 /// The results of one batch of items.
 type Batch<T> = Vec<Result<T, Panicked>>;
 
-/// The batches in progress, shared by the workers and the calling thread.
+/// The batches of items that workers have taken and whose results the sink has not received yet. This value is shared
+/// by the workers and the calling thread.
 struct Window<T> {
     /// The index of the next batch to be taken by a worker.
     next: usize,
-    /// The index of the first batch whose results the sink has not yet received.
+    /// The index of the first batch whose results the sink has not received yet.
     first: usize,
     /// The results of the batches from `first` on; `None` for a batch in progress.
     results: VecDeque<Option<Batch<T>>>,
@@ -44,7 +46,7 @@ struct Window<T> {
 
 struct Shared<T> {
     window: Mutex<Window<T>>,
-    /// Signalled when there is room in the window, or when the workers shall stop.
+    /// Signalled when a worker may take another batch, or when the workers shall stop.
     room: Condvar,
     /// Signalled when the results of the first batch are ready.
     ready: Condvar,
@@ -52,7 +54,7 @@ struct Shared<T> {
 
 /// Calls `work` on each item in `threads` threads, and passes the results to `sink` in the order of the items, on the
 /// calling thread. Each thread has a state made by `state`, which is replaced by a new one after a panic. Ends early
-/// if `sink` returns `Break`, and returns that value. The error is that a thread cannot be started.
+/// if `sink` returns `Break`, and returns that value. Fails if a thread cannot be started.
 pub fn map_ordered<I, S, T, B>(
     items: &[I],
     threads: usize,

@@ -44,14 +44,14 @@ pub(crate) fn image(at: &At<'_>, map: Arc<ImageMap>) -> Part {
 }
 
 /// Makes the part (containers and declarations) of a class file that is an input by itself, so that its path does not
-/// tell the class name. `content` is `None` if the file is to be read on demand.
+/// determine the class name. `content` is `None` if the file is to be read on demand.
 pub(crate) fn class_file(at: &At<'_>, size: u64, content: Option<Arc<FileContent>>) -> Part {
     let container = folder::single(at, size, content);
     Part { containers: vec![Arc::new(container)], ..Part::default() }
 }
 
 /// Makes the part (containers and declarations) of an archive. `inner` has the inner archives that were decompressed
-/// before, to be reused; `None` if the archive is opened only once.
+/// earlier, to be reused; `None` if the archive is opened only once.
 ///
 /// # Errors
 /// Fails if the archive cannot be read at all; the error is the reason.
@@ -78,7 +78,8 @@ pub(crate) fn folder(at: &At<'_>, skip: &[&str], files: &mut dyn Files) -> Part 
 }
 
 /// Updates the part (containers and declarations) `before` of a class folder that has since changed only at `paths`,
-/// which are relative to the folder. `None` if the whole folder must be read again ([`folder::update`]).
+/// which are relative to the folder. The result is `None` if the whole folder must be read again
+/// ([`folder::update`]).
 pub(crate) fn updated_folder(
     at: &At<'_>,
     skip: &[&str],

@@ -16,7 +16,7 @@ pub struct Problem {
 /// The severity of a problem.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Severity {
-    /// The input is irregular, but no class is lost: it was treated as by the JVM.
+    /// The input is irregular, but is treated as by the JVM, and no class is left out because of this.
     Note,
     /// A part of the input could not be read, and is left out.
     Error,

@@ -28,7 +28,10 @@ pub fn shown(world: &LoadedWorld) -> Shown {
             if container.has_paths && !entry.path().ends_with("module-info.class") {
                 if let Some(winner) = first.get(entry.path()) {
                     if container.role == Role::App && !std::ptr::eq(*winner, container) {
-                        let text = format!("shadowed by the class of this name in {}; left out", winner.name);
+                        let text = format!(
+                            "the class is left out: it is shadowed by the class of this name in {}",
+                            winner.name
+                        );
                         shown.left_out.push((container.display(entry), text));
                         continue;
                     }

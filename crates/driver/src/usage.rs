@@ -27,7 +27,7 @@ pub fn user_time() -> Option<Duration> {
     user_and_system(&std::fs::read_to_string("/proc/self/stat").ok()?).map(|it| it.0)
 }
 
-/// Returns the number of bytes that the line `NAME:   1234 kB` of `/proc/self/status` gives.
+/// Returns the number of bytes in the line `NAME:   1234 kB` of `/proc/self/status`, whose text is `status`.
 fn status_value(status: &str, name: &str) -> Option<u64> {
     let line = status.lines().find_map(|it| it.strip_prefix(name))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

@@ -22,7 +22,7 @@ use crate::problem::Problem;
 use crate::zip::Blob;
 use ide::Role;
 
-/// The inputs and options from which a world is loaded.
+/// The inputs and options from which a world (program, libraries and JDK) is loaded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WorldSpec {
     /// The program: jars, wars, folders, class files, JDK homes or images. `folder/*` stands for the jars in the
@@ -49,12 +49,13 @@ pub struct LoadedWorld {
     pub jdk: Option<JdkInfo>,
     /// The Java release for which the entries of multi-release jars were selected.
     pub release: u16,
-    /// The starting points of the program that manifests and service files declare.
+    /// The classes that manifests and service files declare as starting points of the program (agents and providers
+    /// of services).
     pub declared: Vec<Declared>,
     /// For each executable jar among the inputs, its path and the entries of `Add-Exports` and `Add-Opens` in its
     /// manifest, each written `module/package`.
     pub manifest_exports: Vec<(String, Vec<String>)>,
-    /// The problems: inputs that are irregular or could not be read, in the order in which they were found.
+    /// The faults of the inputs, which are irregular or could not be read, in the order in which they were found.
     pub problems: Vec<Problem>,
 }
 
@@ -67,7 +68,7 @@ pub fn load(spec: &WorldSpec) -> anyhow::Result<LoadedWorld> {
     load_from(spec, &mut Once)
 }
 
-/// Loads a world like [`load`], reading files through `disk`.
+/// Loads a world like [`load`], but reads files through `disk`.
 pub(crate) fn load_from(spec: &WorldSpec, disk: &mut dyn Disk) -> anyhow::Result<LoadedWorld> {
     let mut problems = Vec::new();
     let jdk = homes::find(&spec.jdk, &|it| std::env::var_os(it), disk, &mut problems);
@@ -87,7 +88,7 @@ pub(crate) fn load_from(spec: &WorldSpec, disk: &mut dyn Disk) -> anyhow::Result
         if let Err(error) = opener.open(entry.as_std_path(), Role::Lib) {
             let error = format!("{error:#}");
             let why = error.strip_prefix(&format!("{entry}: ")).unwrap_or(&error);
-            let what = format!("on the class path: {why}; its classes are missing");
+            let what = format!("the entry of the class path is left out, so its classes are missing: {why}");
             opener.problems.push(Problem::error(entry.as_str(), what));
         }
     }
@@ -96,7 +97,7 @@ pub(crate) fn load_from(spec: &WorldSpec, disk: &mut dyn Disk) -> anyhow::Result
         if let Err(error) = opener.open(module.as_std_path(), Role::Lib) {
             let error = format!("{error:#}");
             let why = error.strip_prefix(&format!("{module}: ")).unwrap_or(&error);
-            let what = format!("on the module path: {why}; its classes are missing");
+            let what = format!("the module is left out, so its classes are missing: {why}");
             opener.problems.push(Problem::error(module.as_str(), what));
         }
     }

@@ -23,7 +23,7 @@ impl Blob {
         Blob { owner: Arc::new(bytes), range }
     }
 
-    /// Returns the part of this blob in `range`, which shares its bytes. The part is truncated at the end of the
+    /// Returns the part of this blob at `range`, without copying its bytes. The part is truncated at the end of the
     /// blob.
     pub(crate) fn part(&self, range: Range<usize>) -> Blob {
         let end = self.range.start.saturating_add(range.end).min(self.range.end);
@@ -70,7 +70,7 @@ pub(crate) enum MemberKind {
     Other,
 }
 
-/// The data needed to access the bytes of a member.
+/// The data by which the bytes of a member are found, decompressed and checked.
 #[derive(Clone, Copy)]
 pub(crate) struct ZipEntry {
     wayfinder: ZipArchiveEntryWayfinder,
@@ -106,7 +106,7 @@ impl ZipEntry {
         EntryIdentity::of_entry(self.method, self.size(), self.crc, stored)
     }
 
-    /// Returns the reason why the JVM refuses an archive with such an entry; `None` if the JVM accepts the entry.
+    /// Returns the reason why the JVM refuses an archive that has this entry; `None` if the JVM accepts the entry.
     pub(crate) fn refused(&self) -> Option<String> {
         if self.encrypted {
             return Some("is encrypted".to_owned());
@@ -173,13 +173,20 @@ impl Zip {
     pub(crate) fn stored(&self, entry: &ZipEntry) -> Result<&[u8], String> {
         match self.archive.get_entry(entry.wayfinder) {
             Ok(it) => Ok(it.data()),
-            Err(error) => Err(format!("its data is not where the directory says: {error}")),
+            Err(error) => Err(format!(
+                "the entry cannot be read: its data is not where the directory of the archive says ({error})"
+            )),
         }
     }
 
-    /// Returns the stored bytes of an entry, as a blob that may outlive the archive.
+    /// Returns the stored bytes of an entry, as a blob that may outlive the archive; an error if there is no such
+    /// data at the place that the directory gives.
     pub(crate) fn stored_blob(&self, entry: &ZipEntry) -> Result<Blob, String> {
-        let error = |error| format!("its data is not where the directory says: {error}");
+        let error = |error| {
+            format!(
+                "the entry cannot be read: its data is not where the directory of the archive says ({error})"
+            )
+        };
         let (start, end) = self.archive.get_entry(entry.wayfinder).map_err(error)?.compressed_data_range();
         Ok(self.archive.get_ref().part(start as usize..end as usize))
     }
@@ -192,9 +199,9 @@ impl Zip {
         match self.around {
             // This is the end of an archive inside another one, whose own end is still to come.
             (1.., _) if whole.starts_with(LOCAL_SIGNATURE) => {
-                return Some("only its last part is an archive".to_owned());
+                return Some("only the last part of the file is an archive".to_owned());
             }
-            (_, 1..) => return Some("the archive ends before the file does".to_owned()),
+            (_, 1..) => return Some("there are bytes after the end of the archive".to_owned()),
             _ => {}
         }
         let mut entries = self.archive.entries();
@@ -207,7 +214,9 @@ impl Zip {
             });
             if !agrees {
                 let name = name_text(record.file_path().as_bytes()).into_owned();
-                return Some(format!("the directory and the header of `{name}` do not agree"));
+                return Some(format!(
+                    "the directory of the archive and the header of the entry `{name}` do not agree"
+                ));
             }
         }
         None
@@ -257,8 +266,9 @@ fn trim(blob: Blob) -> Result<Blob, String> {
     Ok(Blob::new(copy))
 }
 
-/// Returns the position of the end record, and the length of its comment. The end record is the last one whose
-/// comment ends with the file, or whose offsets lead to a directory and a first entry.
+/// Returns the position of the end record, and the length of its comment; `None` if there is no end record. The end
+/// record is the last record whose comment ends with the file, or whose offsets lead to a directory and a first
+/// entry.
 fn find_end(data: &[u8]) -> Option<(usize, usize)> {
     let last = data.len().checked_sub(END_SIZE)?;
     let first = last.saturating_sub(usize::from(u16::MAX));
@@ -280,11 +290,12 @@ fn find_end(data: &[u8]) -> Option<(usize, usize)> {
 /// Returns the number of bytes before the archive. `end` is the position of the end record, where the directory ends.
 fn base(data: &[u8], end: usize) -> Result<usize, String> {
     let field = |at| read4(data, at).unwrap_or(usize::MAX);
-    let directory =
-        end.checked_sub(field(end + 12)).ok_or("the archive claims a directory larger than the file")?;
+    let directory = end
+        .checked_sub(field(end + 12))
+        .ok_or("the end record claims a directory that is larger than the file")?;
     directory
         .checked_sub(field(end + 16))
-        .ok_or_else(|| "the archive claims a directory after its end".to_owned())
+        .ok_or_else(|| "the directory of the archive is not where the end record says".to_owned())
 }
 
 /// Returns whether the local header of an entry, or the descriptor after its data, has this CRC (APPNOTE 4.3.7 and

@@ -330,7 +330,10 @@ fn a_jar_that_is_cut_off_after_an_inner_one_is_not_accepted() {
         it.write("boot.jar", &half);
         assert!(common::listing(half).contains("= inner"), "it can be read as an archive");
         let [kept] = watched.kept().try_into().unwrap();
-        assert!(kept.contains("it may be half written: only its last part is an archive"), "{kept}");
+        assert!(
+            kept.contains("the file may be half written: only the last part of the file is an archive"),
+            "{kept}"
+        );
         assert!(watched.has("before"));
         it.write("boot.jar", &whole);
         watched.settled();
@@ -349,7 +352,12 @@ fn a_jar_that_is_half_old_and_half_new_is_not_accepted() {
         let mixed = [&new[..old.len() / 2], &old[old.len() / 2..]].concat();
         it.write("x.jar", &mixed);
         let [kept] = watched.kept().try_into().unwrap();
-        assert!(kept.contains("the directory and the header of `p/A.class` do not agree"), "{kept}");
+        assert!(
+            kept.contains(
+                "the directory of the archive and the header of the entry `p/A.class` do not agree"
+            ),
+            "{kept}"
+        );
         assert!(watched.has("|p/A.class = old"));
         it.write("x.jar", &new);
         watched.settled();
@@ -381,7 +389,10 @@ fn an_incomplete_class_file_is_not_accepted() {
             for &cut in cuts {
                 it.write(name, &new[..cut]);
                 let kept = watched.kept().join("");
-                assert!(kept.starts_with(&format!("{}: it may be half written: ", it.path(name))), "{kept}");
+                assert!(
+                    kept.starts_with(&format!("{}: the file may be half written: ", it.path(name))),
+                    "{kept}"
+                );
                 assert_eq!(content(&watched, name), before);
                 it.write(name, &old);
                 watched.whole();
@@ -420,7 +431,7 @@ fn an_irregular_jar_is_accepted_in_the_end() {
         odd.extend_from_slice(b"something behind the archive");
         it.write("x.jar", &odd);
         let [kept] = watched.kept().try_into().unwrap();
-        assert!(kept.contains("the archive ends before the file does"), "{kept}");
+        assert!(kept.contains("there are bytes after the end of the archive"), "{kept}");
         watched.settled();
         assert!(watched.has("|p/A.class = two"));
     });

@@ -14,7 +14,7 @@ impl FileId {
         FileId(u32::try_from(index).unwrap_or(u32::MAX))
     }
 
-    /// Returns the index into side tables of the `Vfs` that owns the id.
+    /// Returns the number of the id, for use as an index into tables with a row for each file of a [`Vfs`].
     pub fn index(self) -> usize {
         self.0 as usize
     }

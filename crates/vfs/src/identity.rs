@@ -5,9 +5,9 @@ use xxhash_rust::xxh3::xxh3_128;
 /// The identity of an entry's content: the size and CRC that the archive's directory claims, and a hash of the stored
 /// bytes.
 ///
-/// The CRC alone does not suffice, because it has only 32 bits and is not checked; the hash is computed here. An
-/// entry that was recompressed has another identity although its content is equal; then the entry is read again, and
-/// nothing else follows.
+/// The CRC alone does not suffice, because it has only 32 bits and the JVM does not check it; the hash is computed by
+/// ajar. An entry that was recompressed has another identity although its content is equal; the only consequence is
+/// that the entry is read again.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct EntryIdentity {
     /// The compression method with its number in zip archives: 0 stored, 8 deflated. Files and JDK images have 0.

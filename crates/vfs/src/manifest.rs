@@ -13,8 +13,7 @@ pub const MANIFEST_NAME: &str = "META-INF/MANIFEST.MF";
 pub struct Manifest {
     /// The attributes of the main section, in file order.
     pub attributes: Vec<Attribute>,
-    /// The numbers (from 1) of the lines that are not headers. The JDK ignores a manifest with such lines, and runs
-    /// the jar without its manifest.
+    /// The attributes of the main section, in file order.
     pub bad_lines: Vec<usize>,
     /// For each section after the main one that has a `Sealed` attribute, the name of the section and whether the
     /// value is `true`. If two sections have the same name, the later section takes precedence.
@@ -24,11 +23,11 @@ pub struct Manifest {
 /// An attribute (header) of a manifest.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Attribute {
-    /// The name of the attribute as written; names are compared without case.
+    /// The name of the attribute as written in the file; case is ignored when names are compared.
     pub name: String,
     /// The value of the attribute, with its continuation lines joined.
     pub value: String,
-    /// Whether the value is on a single line, and a line terminator follows.
+    /// Whether the value has no continuation lines, and its line ends with a line terminator.
     pub is_plain: bool,
 }
 

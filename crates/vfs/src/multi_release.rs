@@ -9,7 +9,7 @@ pub const VERSIONS: &str = "META-INF/versions/";
 /// The first Java release that reads versioned entries.
 const FIRST_VERSIONED: u16 = 9;
 
-/// The result of selecting entries of an archive.
+/// The result of [`select`]: the entries that the JVM uses, and those that are hidden.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Selection {
     /// The selected entries, in directory order.
@@ -22,15 +22,16 @@ pub struct Selection {
 /// A selected entry of an archive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Chosen {
-    /// The index of the entry's name among the given names.
+    /// The index of the entry in the list of names that was passed to [`select`].
     pub index: usize,
-    /// The length of the part of the name before the effective path: the length of `META-INF/versions/17/` for
-    /// release 17, and 0 for an unversioned entry.
+    /// The length in bytes of the part of the name before the path at which the JVM finds the entry: the length of
+    /// `META-INF/versions/17/` for an entry of release 17, and 0 for an unversioned entry.
     pub root_len: usize,
 }
 
-/// Selects entries by their names, for a Java release. `release` is `None` for an archive that is not multi-release;
-/// then all entries in `META-INF/versions/` are ignored.
+/// Returns, for each path, the entry that the JVM uses when it runs with a Java release. `names` are the names of all
+/// entries. `release` is `None` for an archive that is not multi-release; then all entries in `META-INF/versions/`
+/// are ignored.
 pub fn select(names: &[&str], release: Option<u16>) -> Selection {
     let mut selection = Selection::default();
     // For each path, the version and index of the best entry so far.

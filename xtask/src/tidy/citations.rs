@@ -51,7 +51,7 @@ pub(super) fn citations(checkout: &Checkout, violations: &mut Vec<Violation>) {
                     let name = format!("/{}", word.rsplit('/').next().unwrap_or(word));
                     if !checkout.tree.contains(word) && !checkout.tree.paths().any(|it| it.ends_with(&name)) {
                         wrong(
-                            format!("cites `{word}`, which is not in the repository"),
+                            format!("the text cites `{word}`, which is not in the repository"),
                             "cite a paper by its title and section, other documents by a page below docs",
                         );
                     }
@@ -62,7 +62,7 @@ pub(super) fn citations(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 }
                 let Some(page) = page_text(checkout, file, word) else {
                     wrong(
-                        format!("cites `{word}`, which is not in the repository"),
+                        format!("the text cites `{word}`, which is not in the repository"),
                         "add the page to docs, or explain here what the reader must know",
                     );
                     continue;
@@ -71,7 +71,7 @@ pub(super) fn citations(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 for part in parts(&prose.text[at + word.len()..]) {
                     if !page.has(&part) {
                         wrong(
-                            format!("cites {} of `{word}`, which does not exist there", part.name()),
+                            format!("the text cites {} of `{word}`, which does not exist there", part.name()),
                             "cite the section or rule as the page numbers it",
                         );
                     }

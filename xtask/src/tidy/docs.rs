@@ -11,7 +11,7 @@ pub(super) fn module_docs(checkout: &Checkout, violations: &mut Vec<Violation>) 
                 file: file.path.clone(),
                 line: 1,
                 check: "module-docs",
-                what: "does not open with `//!`".to_string(),
+                what: "the file does not begin with `//!`".to_string(),
                 why: "readers decide by the first lines whether they need this file".into(),
                 fix: "describe what the file contains, how it is used, and what it must not depend on"
                     .to_string(),

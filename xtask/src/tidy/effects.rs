@@ -9,8 +9,8 @@ use super::house::{ARROWS_FILE, Effect};
 use super::source::{RustFile, mentions};
 use super::{Checkout, Violation};
 
-/// Checks that product code has an effect only in the rooms and files that `arrows.toml` lists, and that each listed
-/// file has the effect.
+/// Checks that product code has an effect, such as access to files, only in the rooms and files that `arrows.toml`
+/// lists for the effect. Also checks that each listed file has the effect.
 pub(super) fn effects(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for effect in &checkout.house.effects {
         let mut unused: Vec<&str> = effect.files.iter().map(String::as_str).collect();
@@ -30,7 +30,7 @@ pub(super) fn effects(checkout: &Checkout, violations: &mut Vec<Violation>) {
                     what: format!("`{what}` in {} ({})", file.room, effect.name),
                     why: effect.why.clone().into(),
                     fix: effect.instead.clone().unwrap_or_else(|| {
-                        format!("pass the value in, or do it in one of: {}", effect.rooms.join(", "))
+                        format!("pass the value in as an argument, or have this effect only in one of the rooms: {}", effect.rooms.join(", "))
                     }),
                 });
             }
@@ -42,7 +42,7 @@ pub(super) fn effects(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 check: "effects",
                 what: format!("{file} is exempt, but needs no exemption ({})", effect.name),
                 why: "an unused exception permits later violations unnoticed".into(),
-                fix: "remove the file from `files`".to_string(),
+                fix: "remove the file from `files` of the effect".to_string(),
             });
         }
     }
@@ -73,8 +73,8 @@ fn reaches(path: &[String], mention: &str) -> bool {
     named.iter().zip(&mention).all(|(a, b)| a == b)
 }
 
-/// Adds the uses of the effect's macros (`name!`) and methods (`.name`) in the tokens, each with its line, to
-/// `found`.
+/// Adds the uses of the effect's macros (`name!`) and methods (`.name`) in the tokens to `found`: what is used, and
+/// the line.
 fn calls(tokens: TokenStream, effect: &Effect, found: &mut Vec<(String, usize)>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for (at, token) in tokens.iter().enumerate() {
@@ -110,11 +110,14 @@ pub(super) fn unsafe_code(checkout: &Checkout, violations: &mut Vec<Violation>) 
             let (what, fix) = if !allowed {
                 (
                     "unsafe code".to_string(),
-                    format!("do without, or move it to {}", checkout.house.unsafe_.modules.join(", ")),
+                    format!(
+                        "do without unsafe code, or move the code to {}",
+                        checkout.house.unsafe_.modules.join(", ")
+                    ),
                 )
             } else if !explained(&text, line) {
                 (
-                    "an unsafe block without its proof".to_string(),
+                    "the unsafe code has no comment that explains why it is sound".to_string(),
                     "write a `// SAFETY:` comment above".to_string(),
                 )
             } else {

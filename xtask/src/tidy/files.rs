@@ -30,7 +30,7 @@ pub(super) fn calls_go_one_way(checkout: &Checkout, violations: &mut Vec<Violati
                 line: up.line,
                 check: "call-cycle",
                 what: format!(
-                    "calls `{up_call}` of {to}, which calls `{down_call}` of this file (line {})",
+                    "this file calls `{up_call}` of {to}, which calls `{down_call}` of this file (line {})",
                     down.line
                 ),
                 why: "neither of two files that call each other can be read or tested alone".into(),
@@ -40,7 +40,7 @@ pub(super) fn calls_go_one_way(checkout: &Checkout, violations: &mut Vec<Violati
     }
 }
 
-/// Checks that no type has more methods, or methods in more files, than allowed.
+/// Checks that no type has more methods, or methods in more files, than `arrows.toml` allows.
 pub(super) fn types(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let (most_methods, most_files) = (checkout.house.limit("methods"), checkout.house.limit("impl-files"));
     for crate_ in checkout.crates.iter().filter(|it| !checkout.house.is_recursive(&it.room)) {
@@ -85,9 +85,9 @@ pub(super) fn types(checkout: &Checkout, violations: &mut Vec<Violation>) {
     }
 }
 
-/// Checks that in the rooms that `arrows.toml` lists, no file depends on more files of its room, by paths and calls,
-/// than allowed. Dependencies on files of data and of the database are not counted. A file of data may use only files
-/// of data.
+/// Checks the rooms for which `arrows.toml` limits the dependencies of files: no file depends on more files of its
+/// room, by paths and calls, than allowed. Dependencies on files of data and of the database are not counted. A file
+/// of data may use only files of data.
 pub(super) fn dependencies(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let most = checkout.house.limit("file-dependencies");
     let few = &checkout.house.few_dependencies;
@@ -98,7 +98,7 @@ pub(super) fn dependencies(checkout: &Checkout, violations: &mut Vec<Violation>)
             check: "file-dependencies",
             what: format!("the listed file {file} does not exist"),
             why: "an unused exception permits later violations unnoticed".into(),
-            fix: "remove it from the list".to_string(),
+            fix: "remove the file from the list".to_string(),
         });
     }
     for crate_ in &checkout.crates {
@@ -114,7 +114,7 @@ pub(super) fn dependencies(checkout: &Checkout, violations: &mut Vec<Violation>)
                         file: file.to_string(),
                         line: 1,
                         check: "file-dependencies",
-                        what: format!("is a file of data, but uses {other}, which is not"),
+                        what: format!("this is a file of data, but it uses {other}, which is not"),
                         why: "data modules never use logic modules: a reader of the data would have to read the logic too".into(),
                         fix: "move the used items to a file of data, or their uses out of this file".to_string(),
                     });
@@ -129,7 +129,7 @@ pub(super) fn dependencies(checkout: &Checkout, violations: &mut Vec<Violation>)
                     line: 1,
                     check: "file-dependencies",
                     what: format!(
-                        "depends on {} other files, {most} allowed: {}",
+                        "the file depends on {} other files, {most} allowed: {}",
                         list.len(),
                         list.join(", ")
                     ),

@@ -34,7 +34,7 @@ pub(super) struct House {
     /// The phrases that no comment, page or message may use, in lower case, each with what to say instead.
     #[serde(default)]
     pub(super) phrases: BTreeMap<String, String>,
-    /// The public items that product code need not use, each with the reason.
+    /// The public items that product code need not use, each with the reason why it is public.
     #[serde(default)]
     pub(super) public: BTreeMap<String, String>,
     #[serde(default)]
@@ -85,12 +85,13 @@ pub(super) struct Effect {
     pub(super) files: Vec<String>,
     #[serde(default = "default_why")]
     pub(super) why: String,
-    /// What to do instead, for messages; `None` for the general advice.
+    /// The advice what to do instead, for messages; `None` if messages give the general advice.
     pub(super) instead: Option<String>,
 }
 
 fn default_why() -> String {
-    "rooms without effects are tested without a world, and give the same answer twice".to_string()
+    "rooms without effects can be tested without files and threads, and always give the same answer"
+        .to_string()
 }
 
 /// The section `[queries]` of `arrows.toml`: which queries may depend on more than one class.
@@ -134,7 +135,7 @@ impl House {
         self.arrows.get(room).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the rooms on which only tests may depend.
+    /// Returns the rooms that only tests may use.
     pub(super) fn dev_rooms(&self) -> &[String] {
         &self.dev.rooms
     }
@@ -149,8 +150,8 @@ impl House {
         self.recursive.get(room).is_some_and(|it| !it.trim().is_empty())
     }
 
-    /// Removes the violations that the allow list permits. Adds a violation for each entry of the list that has no
-    /// reason or permits no violation.
+    /// Returns the violations that the allow list does not permit. Adds a violation for each entry of the list that
+    /// has no reason or permits no violation.
     pub(super) fn apply_allow_list(&self, violations: Vec<Violation>) -> Vec<Violation> {
         let mut used = vec![false; self.allow.len()];
         let mut kept: Vec<Violation> = violations
@@ -251,7 +252,7 @@ pub(super) fn arrows(checkout: &Checkout, violations: &mut Vec<Violation>) {
         let dependencies = match dependencies(manifest) {
             Ok(dependencies) => dependencies,
             Err(error) => {
-                let what = format!("cannot be read: {}", error.message());
+                let what = format!("the manifest cannot be read: {}", error.message());
                 violations.push(arrow(&file, 1, what, "repair the manifest".to_string()));
                 continue;
             }
@@ -358,7 +359,7 @@ pub(super) fn lints(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 file,
                 line: 1,
                 check: "lints",
-                what: "does not take the lints of the workspace".to_string(),
+                what: "the manifest does not inherit the lints of the workspace".to_string(),
                 why: "missing docs and unsafe code are denied in every room".into(),
                 fix: "add `[lints]` with `workspace = true`".to_string(),
             });

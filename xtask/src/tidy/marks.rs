@@ -20,7 +20,8 @@ const TIER: &str = concat!("AJAR", "_TESTS");
 /// The only file that may read the tier of the tests.
 const TIER_READER: &str = "crates/test-utils/src/tier.rs";
 
-/// Checks that unfinished work is marked only with an issue and a reason. Words inside string literals are ignored.
+/// Checks that unfinished work is marked only in the form that has an issue and a reason. Words inside string
+/// literals are ignored.
 pub(super) fn fixme_form(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for (file, text) in checkout.tree.texts() {
         let code =
@@ -43,7 +44,7 @@ pub(super) fn fixme_form(checkout: &Checkout, violations: &mut Vec<Violation>) {
                         file: file.to_string(),
                         line,
                         check: "fixme",
-                        what: format!("a bare `{word}`"),
+                        what: format!("`{word}` without an issue and a reason"),
                         why: "unfinished work without an issue is never finished".into(),
                         fix: format!("write `{MARK}(#issue): reason`, or finish the work"),
                     });
@@ -109,7 +110,7 @@ pub(super) fn no_ignored_tests(checkout: &Checkout, violations: &mut Vec<Violati
                 file: file.path.clone(),
                 line,
                 check: "ignored-test",
-                what: "an ignored test".to_string(),
+                what: "the test is ignored".to_string(),
                 why: "an ignored test is not run, so faults in it go unnoticed".into(),
                 fix: format!("assert the present result, with a {MARK}, or remove the test"),
             });
@@ -142,7 +143,7 @@ pub(super) fn one_file_reads_the_tier(checkout: &Checkout, violations: &mut Vec<
                 file: file.to_string(),
                 line: line + 1,
                 check: "tier",
-                what: format!("names `{TIER}`"),
+                what: format!("the file names `{TIER}`"),
                 why: "the names and meanings of the tiers are defined in one place".into(),
                 fix: format!("use the functions of {TIER_READER}"),
             });
@@ -159,7 +160,7 @@ pub(super) fn machine_paths(checkout: &Checkout, violations: &mut Vec<Violation>
                     file: file.to_string(),
                     line: line + 1,
                     check: "machine-path",
-                    what: format!("names `{path}`"),
+                    what: format!("the file names `{path}`"),
                     why: "the folder exists on one machine only".into(),
                     fix: "write the path from the root of the checkout, or take it as an argument"
                         .to_string(),

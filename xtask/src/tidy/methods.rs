@@ -15,7 +15,8 @@ use syn::{
 
 use super::source::RustFile;
 
-/// The names of the methods of the standard library that this code base calls on receivers of unknown type.
+/// The names of methods of the standard library that this code base calls on receivers whose type is unknown to the
+/// checks.
 const STANDARD: &str = "abs all and and_then any append arg args as_bytes as_deref as_deref_mut as_mut as_ref as_slice as_str \
     as_str_mut binary_search binary_search_by binary_search_by_key borrow borrow_mut bytes capacity ceil chain char_indices \
     chars checked_add checked_sub chunks clamp clear clone clone_from cloned cmp collect concat contains contains_key copied \
@@ -46,14 +47,15 @@ pub(super) struct Method {
     pub(super) module: Module,
     pub(super) file: String,
     pub(super) line: usize,
-    /// Whether the method only reads or writes a field (one expression without calls), or makes a value of its type.
+    /// Whether the method only reads or writes a field (one expression without calls), or returns a new value of its
+    /// type.
     pub(super) accessor: bool,
     /// Whether a trait of the crate declares the method.
     of_trait: bool,
     result: Option<String>,
 }
 
-/// A call of a method: the method, and the module and line of the call.
+/// A call of a method: the called method, and the module and line that contain the call.
 #[derive(Debug)]
 pub(super) struct Call<'a> {
     pub(super) method: &'a Method,
@@ -67,11 +69,11 @@ pub(super) struct Methods {
     all: Vec<Method>,
     /// For each type, the types of its fields by the names of the fields.
     fields: BTreeMap<String, BTreeMap<String, String>>,
-    /// For each name of a type or trait, the modules that define one of this name, with their files.
+    /// For each name of a type or trait, the modules that define an item of this name, each with its file.
     types: BTreeMap<String, BTreeMap<Module, String>>,
     aliases: BTreeMap<String, String>,
-    /// The names of methods that implement a trait of another crate, and all names in macros, which may define
-    /// methods.
+    /// The names of methods that implement a trait of another crate. Also all names in macros, because macros may
+    /// define methods.
     implemented: BTreeSet<String>,
 }
 
@@ -132,7 +134,8 @@ impl Methods {
         }
     }
 
-    /// Returns the names that a file uses for types, where they differ from the names in this table ([`FileNames`]).
+    /// Returns the names that a file uses for types, as far as they differ from the names in this table
+    /// ([`FileNames`]).
     fn names_of(&self, file: &RustFile) -> FileNames {
         let mut names = FileNames::default();
         let imports = imports(file);
@@ -216,9 +219,9 @@ impl Methods {
         self.all.iter().find(|it| it.owner == ty && it.name == name)
     }
 
-    /// Returns the method that a call of `name` on a receiver of unknown type means; `None` if there is not exactly
-    /// one. With `of_traits`, only methods of traits are considered. `others` are the names of methods that the rooms
-    /// below define.
+    /// Returns the only method that a call of `name` on a receiver of unknown type can mean; `None` if there are
+    /// several candidates or none. With `of_traits`, only methods of traits are considered. `others` are the names of
+    /// methods that the rooms below define.
     fn only(&self, name: &str, of_traits: bool, others: &BTreeSet<String>) -> Option<&Method> {
         let ambiguous = self.implemented.contains(name) || others.contains(name) || is_standard(name);
         let mut found = self.all.iter().filter(|it| it.name == name);
@@ -365,7 +368,7 @@ fn bound_name(bounds: &Punctuated<syn::TypeParamBound, Token![+]>) -> Option<Str
     })
 }
 
-/// The types of names inside one function.
+/// The types of variables and of `self` inside one function, as far as they are known.
 #[derive(Default)]
 struct Scope {
     self_type: Option<String>,
@@ -390,8 +393,8 @@ impl<'a> Calls<'a, '_> {
         }
     }
 
-    /// Returns the method that a call of `name` on a receiver of this type means; `receiver` is `None` for an unknown
-    /// type.
+    /// Returns the method that a call of `name` on a receiver of this type means; `None` if this is unknown or the
+    /// method is not of this crate. `receiver` is `None` for an unknown type.
     fn method(&self, receiver: Option<&str>, name: &str) -> Option<&'a Method> {
         match receiver.filter(|it| !self.scope.generics.contains(*it)) {
             None => self.methods.only(name, false, self.others),
@@ -451,14 +454,14 @@ impl<'a> Calls<'a, '_> {
         Some(self.names.of(name.to_string()))
     }
 
-    /// Returns the type that a call `Type(…)` constructs, if this crate defines it.
+    /// Returns the type that a call `Type(…)` constructs; `None` if this crate does not define the type.
     fn constructed(&self, path: &syn::Path) -> Option<String> {
         let name = self.named(&path.segments.last()?.ident.to_string())?;
         let is_ours = !name.starts_with("::") && self.methods.types.contains_key(name.rsplit("::").next()?);
         is_ours.then_some(name)
     }
 
-    /// Returns the method that the path `Type::name` means, if this crate defines it.
+    /// Returns the method that the path `Type::name` means; `None` if this crate does not define the method.
     fn associated(&self, path: &syn::Path) -> Option<&'a Method> {
         let mut segments = path.segments.iter().rev();
         let name = segments.next()?.ident.to_string();

@@ -14,7 +14,7 @@ pub(super) fn every_file_is_reached(checkout: &Checkout, violations: &mut Vec<Vi
             file: file.clone(),
             line: *line,
             check: "parses",
-            what: format!("does not parse: {message}"),
+            what: format!("the file cannot be parsed: {message}"),
             why: "the checks need the syntax tree of the file".into(),
             fix: "repair the file".to_string(),
         });
@@ -31,12 +31,13 @@ pub(super) fn every_file_is_reached(checkout: &Checkout, violations: &mut Vec<Vi
     }
 }
 
-/// For each parent module, the uses between its children: by the names of the using and the used child, the first
-/// use.
+/// For each parent module, the dependencies between its children: for each pair of a using and a used child, the
+/// first use.
 type Siblings<'a> = BTreeMap<String, BTreeMap<(String, String), &'a Use>>;
 
-/// Checks that the uses between modules with the same parent form no cycle, by paths or by method calls. In rooms
-/// that `arrows.toml` lists as recursive, calls are ignored. Tests are ignored, because they may use any module.
+/// Checks that the modules with the same parent do not depend on each other in a cycle, by paths or by method calls.
+/// In rooms that `arrows.toml` lists as recursive, calls are ignored. Tests are ignored, because they may use any
+/// module.
 pub(super) fn no_cycles(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for crate_ in &checkout.crates {
         let mut siblings = Siblings::new();
@@ -78,7 +79,8 @@ fn cycles(parent: &str, edges: &BTreeMap<(String, String), &Use>, violations: &m
             check: "module-cycle",
             what: format!("modules below `{parent}` form a cycle: {}{by_calls}", cycle.join(" -> ")),
             why: "modules in a cycle can only be read all together".into(),
-            fix: "move what both need into the lowest of them, or into one below".to_string(),
+            fix: "move what several of them need into the lowest of them, or into a new module below"
+                .to_string(),
         });
         if let Some(targets) = graph.get_mut(from) {
             targets.remove(to);

@@ -62,7 +62,7 @@ pub(super) fn paths_exist(checkout: &Checkout, violations: &mut Vec<Violation>) 
                     file: paper.to_string(),
                     line: line + 1,
                     check: "paper-paths",
-                    what: format!("names {path}, which does not exist"),
+                    what: format!("the page names {path}, which does not exist"),
                     why: "a reference to something that does not exist misleads readers".into(),
                     fix: "name a file or folder of the repository".to_string(),
                 });
@@ -113,9 +113,9 @@ pub(super) fn modules_exist(checkout: &Checkout, violations: &mut Vec<Violation>
                         file: page.to_string(),
                         line: line + 1,
                         check: "paper-modules",
-                        what: format!("names `{word}`, which is not a module"),
+                        what: format!("the page names `{word}`, which is not a module"),
                         why: "a reference to something that does not exist misleads readers".into(),
-                        fix: "name the module that has it now".to_string(),
+                        fix: "name the module that contains the item now".to_string(),
                     });
                 }
             }
@@ -133,7 +133,9 @@ pub(super) fn lengths(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 file: paper.to_string(),
                 line: 1,
                 check: "paper-length",
-                what: found.map_or("is missing".to_string(), |lines| format!("{lines} lines, {cap} allowed")),
+                what: found.map_or("the file is missing".to_string(), |lines| {
+                    format!("the page has {lines} lines, {cap} are allowed")
+                }),
                 why: "a longer page is not read to its end".into(),
                 fix: "shorten the text, or move details to comments in the code".to_string(),
             }),
@@ -148,7 +150,7 @@ pub(super) fn licences(checkout: &Checkout, violations: &mut Vec<Violation>) {
             file: licence.to_string(),
             line: 1,
             check: "licences",
-            what: "is missing".to_string(),
+            what: "the file is missing".to_string(),
             why: "without the text of the licence, the code may not be used".into(),
             fix: "restore the file".to_string(),
         });
@@ -166,9 +168,9 @@ pub(super) fn schemas(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 file: file.to_string(),
                 line: error.line().max(1),
                 check: "schemas",
-                what: format!("is no JSON: {error}"),
+                what: format!("the file is not JSON: {error}"),
                 why: "users validate the output of ajar against the schemas".into(),
-                fix: "repair it".to_string(),
+                fix: "repair the file".to_string(),
             });
         }
     }
@@ -180,7 +182,7 @@ pub(super) fn snapshots(checkout: &Checkout, violations: &mut Vec<Violation>) {
         let source =
             text.lines().take(10).find_map(|it| it.strip_prefix("source: ")).map(|it| it.trim_matches('"'));
         let problem = match source {
-            None => "names no source".to_string(),
+            None => "it names no source file".to_string(),
             Some(source) if !checkout.tree.contains(source) => format!("its source {source} does not exist"),
             Some(_) => continue,
         };
@@ -188,7 +190,7 @@ pub(super) fn snapshots(checkout: &Checkout, violations: &mut Vec<Violation>) {
             file: file.to_string(),
             line: 1,
             check: "snapshots",
-            what: format!("a snapshot without a test: {problem}"),
+            what: format!("the snapshot has no test: {problem}"),
             why: "no test compares the snapshot with a result".into(),
             fix: "remove the snapshot, or name the test that writes it".to_string(),
         });
@@ -198,7 +200,7 @@ pub(super) fn snapshots(checkout: &Checkout, violations: &mut Vec<Violation>) {
             file: file.to_string(),
             line: 1,
             check: "snapshots",
-            what: "a snapshot that was not accepted".to_string(),
+            what: "the snapshot was not accepted".to_string(),
             why: "a failed test left this file".into(),
             fix: "accept or remove the snapshot".to_string(),
         });

@@ -39,7 +39,7 @@ fn violation(file: &str, line: usize, phrase: &str, instead: &str) -> Violation 
         line,
         check: "phrases",
         what: format!("\"{phrase}\""),
-        why: "a sentence is understood at first reading, by a reader who has not seen this code".into(),
+        why: "a sentence must be understood at first reading, by a reader who has not seen this code".into(),
         fix: format!("say {instead}; the phrases are in `[phrases]` of {ARROWS_FILE}"),
     }
 }

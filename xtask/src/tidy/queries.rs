@@ -34,7 +34,7 @@ struct Functions {
     queries: Vec<Query>,
 }
 
-/// Returns the queries of product code, sorted by file and line.
+/// Returns the salsa-tracked functions of product code, sorted by file and line.
 fn queries(checkout: &Checkout) -> Vec<Query> {
     let mut found = Vec::new();
     for file in checkout.sources.files.iter().filter(|it| !it.test) {
@@ -46,7 +46,7 @@ fn queries(checkout: &Checkout) -> Vec<Query> {
     found
 }
 
-/// Returns the list of queries as text: first the queries about one class, then those about the program.
+/// Returns the list of salsa queries as text: first the queries about one class, then those about the program.
 pub(super) fn list(checkout: &Checkout) -> String {
     let (class, program): (Vec<Query>, Vec<Query>) =
         queries(checkout).into_iter().partition(|it| is_of_one_class(checkout, it));
@@ -65,7 +65,8 @@ fn is_of_one_class(checkout: &Checkout, query: &Query) -> bool {
     query.key.split(", ").all(|it| checkout.house.queries.class_keys.iter().any(|key| key == it))
 }
 
-/// Checks that each query has the key of one class or is listed in `arrows.toml`, and that each listed query exists.
+/// Checks that the key of each salsa query is one class, or that the query is listed in `arrows.toml`. Also checks
+/// that each listed query exists.
 pub(super) fn query_keys(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let whole = &checkout.house.queries.whole;
     let mut unused: BTreeSet<&str> = whole.iter().map(String::as_str).collect();
@@ -79,7 +80,9 @@ pub(super) fn query_keys(checkout: &Checkout, violations: &mut Vec<Violation>) {
             check: "query-keys",
             what: format!("the query `{}({})` is about more than one class", query.name, query.key),
             why: "an edit of any class recomputes and compares the value of the query as a whole".into(),
-            fix: format!("make it a query about one class, or list it in `[queries] whole` of {ARROWS_FILE}"),
+            fix: format!(
+                "make this a query about one class, or list the query in `[queries] whole` of {ARROWS_FILE}"
+            ),
         });
     }
     for name in unused {
@@ -89,7 +92,7 @@ pub(super) fn query_keys(checkout: &Checkout, violations: &mut Vec<Violation>) {
             check: "query-keys",
             what: format!("no query `{name}` is about more than one class"),
             why: "an unused exception permits later violations unnoticed".into(),
-            fix: "remove it from `[queries] whole`".to_string(),
+            fix: "remove the name from `[queries] whole`".to_string(),
         });
     }
 }
@@ -112,8 +115,8 @@ pub(super) fn query_headings(checkout: &Checkout, violations: &mut Vec<Violation
     }
 }
 
-/// For each name of a test, the files that may mention its query: the file of the test, or all files of its test
-/// crate.
+/// For each name of a test, the files in which the test may mention the query that it tests: the file of the test, or
+/// all files of its test crate.
 type Tests<'a> = BTreeMap<String, Vec<&'a str>>;
 
 fn tests(checkout: &Checkout) -> Tests<'_> {
@@ -132,7 +135,8 @@ fn tests(checkout: &Checkout) -> Tests<'_> {
     found
 }
 
-/// Returns the folder of a test crate of several files, `crates/room/tests/name/`; `None` for other files.
+/// Returns the folder `crates/room/tests/name/` of the test crate to which a file belongs; `None` if the file is a
+/// test crate by itself or no test.
 fn test_folder(path: &str) -> Option<&str> {
     let start = path.find("/tests/")? + "/tests/".len();
     path[start..].find('/').map(|it| &path[..=start + it])
@@ -223,7 +227,7 @@ impl<'ast> Visit<'ast> for Functions {
     }
 }
 
-/// Returns the types of the parameters, without the database, joined by commas.
+/// Returns the types of the parameters of a query, without the database, joined by commas.
 fn key(signature: &syn::Signature, self_type: Option<&str>) -> String {
     let types: Vec<String> = signature
         .inputs

@@ -17,7 +17,7 @@ pub(super) fn files(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 file: file.path.clone(),
                 line: cap + 1,
                 check: "file-size",
-                what: format!("{lines} lines, {cap} allowed"),
+                what: format!("the file has {lines} lines, {cap} are allowed"),
                 why: "a longer file is hard to review".into(),
                 fix: "split the file by topic, for example where its documentation needs the word `and`"
                     .to_string(),
@@ -26,7 +26,8 @@ pub(super) fn files(checkout: &Checkout, violations: &mut Vec<Violation>) {
     }
 }
 
-/// Checks that no function has more lines than allowed, unless it is a marked match.
+/// Checks that no function has more lines than allowed, except for a function whose comment permits this because it
+/// is an exhaustive match.
 pub(super) fn functions(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let cap = checkout.house.limit("function");
     for file in &checkout.sources.files {
@@ -40,10 +41,10 @@ pub(super) fn functions(checkout: &Checkout, violations: &mut Vec<Violation>) {
                     file: file.path.clone(),
                     line: start,
                     check: "function-size",
-                    what: format!("`{name}` has {lines} lines, {cap} allowed"),
+                    what: format!("`{name}` has {lines} lines, {cap} are allowed"),
                     why: "a longer function is hard to read".into(),
                     fix: format!(
-                        "move parts of it to functions, or mark one exhaustive match with `{LONG_MATCH} why`"
+                        "move parts of the function to other functions, or mark one exhaustive match with `{LONG_MATCH} why`"
                     ),
                 });
             }
@@ -51,8 +52,8 @@ pub(super) fn functions(checkout: &Checkout, violations: &mut Vec<Violation>) {
     }
 }
 
-/// Returns whether the function in these lines has the mark: above it, among its comments and attributes, or directly
-/// above a `match` in it.
+/// Returns whether the function in these lines has the comment that permits a long function ([`LONG_MATCH`]): above
+/// the function, among its comments and attributes, or directly above a `match` in it.
 fn is_marked(text: &[&str], start: usize, end: usize) -> bool {
     let marked = |line: &str| {
         line.trim_start().strip_prefix(LONG_MATCH).is_some_and(|reason| !reason.trim().is_empty())

@@ -14,7 +14,7 @@ use super::methods::type_name;
 use super::source::{RustFile, is_test};
 use super::{Checkout, Violation};
 
-/// The kind of a public item, by how code mentions it; also the kind of a mention.
+/// The kind of a public item, which determines how code mentions the item; also the kind of a mention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     /// A function, which is mentioned as `name(…)`, as `module::name`, or by its bare name where it is imported or
@@ -24,12 +24,12 @@ enum Kind {
     Method,
     /// A type, constant or static, which is mentioned by its name anywhere except in an import.
     Other,
-    /// A trait, which is mentioned by its name anywhere, also in an import, because calls of its methods need no
-    /// more.
+    /// A trait, which is mentioned by its name anywhere, even in an import: code that only calls the trait's methods
+    /// names the trait nowhere else.
     Trait,
 }
 
-/// A part of a file, from its first to its last token.
+/// A part of a file, given by its first and last token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Place {
     file: String,
@@ -55,7 +55,8 @@ struct Public {
     name: String,
     kind: Kind,
     line: usize,
-    /// The places of the definition and, for a type, of its `impl` blocks; mentions there are no use.
+    /// The places of the definition and, for a type, of its `impl` blocks. Mentions in these places do not count as
+    /// uses.
     places: Vec<Place>,
 }
 
@@ -86,7 +87,7 @@ pub(super) fn public_items(checkout: &Checkout, violations: &mut Vec<Violation>)
             what: format!("no product code uses the public item `{}`", item.path),
             why: "code without a caller in the product costs maintenance, and its tests protect nothing".into(),
             fix: format!(
-                "remove it, make it `pub(crate)`, move it to the tests, or give a reason in `[public]` of {ARROWS_FILE}"
+                "remove the item, make it `pub(crate)`, move it to the tests, or give a reason in `[public]` of {ARROWS_FILE}"
             ),
         });
     }
@@ -97,12 +98,12 @@ pub(super) fn public_items(checkout: &Checkout, violations: &mut Vec<Violation>)
             check: "unused-public",
             what: format!("the exception for `{path}` has no reason or no use"),
             why: "an unused exception permits later violations unnoticed".into(),
-            fix: "give a reason, or remove it from `[public]`".to_string(),
+            fix: "give a reason, or remove the exception from `[public]`".to_string(),
         });
     }
 }
 
-/// Returns the public items that are not mentioned, or only in other unused items.
+/// Returns the public items of a room that product code does not mention, or mentions only in other unused items.
 fn unused(files: &[&RustFile]) -> Vec<Public> {
     let mut items = Vec::new();
     for file in files {
@@ -206,7 +207,7 @@ fn idents(tokens: TokenStream, found: &mut impl FnMut(&proc_macro2::Ident)) {
     }
 }
 
-/// Collects the mentions in one file.
+/// Collects the mentions of names in one file.
 struct Scan<'a> {
     file: &'a str,
     /// The names that the file defines as functions or imports.

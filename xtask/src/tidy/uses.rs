@@ -15,7 +15,7 @@ use super::source::{RustFile, Sources, mentions};
 pub(super) struct Crate {
     pub(super) room: String,
     pub(super) methods: Methods,
-    /// The uses of one module by another, in source order.
+    /// The places where a module of the crate uses another module, in source order.
     pub(super) uses: Vec<Use>,
     /// The files of the modules; inline modules have no entry of their own.
     files: BTreeMap<Module, String>,
@@ -28,13 +28,13 @@ pub(super) struct Use {
     pub(super) to: Module,
     pub(super) file: String,
     pub(super) line: usize,
-    /// The called method, as `Type::name`; `None` if the use is a path.
+    /// The called method, as `Type::name`; `None` if the module is not used by a call but named by a path.
     pub(super) call: Option<String>,
     /// Whether the called method only reads or writes a field, or makes a value of its type.
     pub(super) accessor: bool,
 }
 
-/// Reads the product code of all crates of a checkout.
+/// Reads the product code of all crates of a checkout, and finds which modules use each other.
 pub(super) fn crates(house: &House, sources: &Sources) -> Vec<Crate> {
     let mut by_root: BTreeMap<&str, Vec<&RustFile>> = BTreeMap::new();
     for file in sources.files.iter().filter(|it| !it.test) {
@@ -152,8 +152,8 @@ fn uses(
     found
 }
 
-/// Returns the innermost module that a path in `module` leads into. `None` if the path does not start with `crate`,
-/// `super`, `self` or the name of a child module. `known` are all modules of the crate.
+/// Returns the innermost module into which a path leads that is written in `module`. `None` if the path does not
+/// start with `crate`, `super`, `self` or the name of a child module. `known` are all modules of the crate.
 fn resolve(path: &[String], module: &[String], known: &BTreeSet<Module>) -> Option<Module> {
     let mut rest = path;
     let mut at: Module = match path.first()?.as_str() {

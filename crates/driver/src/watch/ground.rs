@@ -14,29 +14,31 @@ use super::source::{EventSource, Untold};
 /// The maximum number of symbolic links that a path goes through, as on Linux.
 const MAX_LINKS: usize = 40;
 
-/// Whether folders are watched one by one: on Linux, where watching a whole tree is expensive. On other systems,
-/// listed folders are watched with everything below them. Of the folders that a path goes through, the other systems
-/// watch only those in which the next name of the path is the last one, a link or missing.
+/// Whether folders are watched one by one. This is so on Linux, where watching a whole tree is expensive. On other
+/// systems, each listed folder is watched with everything below it. Of the folders that a path goes through, the
+/// other systems watch only those in which the next name of the path is the last one, a link or missing.
 const SINGLE: bool = cfg!(target_os = "linux");
 
-/// The part of the disk on which the world depends, and the events about it.
+/// The files and folders on which the loaded world (program, libraries and JDK) depends, and the file events about
+/// them.
 pub(crate) struct Ground {
     source: Option<Box<dyn EventSource>>,
-    /// Every name that a path of the world goes through, as a path whose folders are no symbolic links.
+    /// Every file, folder and link through which a path of the world leads, as a path whose folders are not symbolic
+    /// links.
     names: FxHashSet<PathBuf>,
-    /// The folders whose lists of names matter, as paths without symbolic links.
+    /// The folders of which the list of names matters to the world, as paths without symbolic links.
     listed: FxHashSet<PathBuf>,
     /// The folders that are watched for changes.
     watched: FxHashMap<PathBuf, Watched>,
     round: RoundNumber,
-    /// For each path that was resolved in this round (loading), where it leads.
+    /// For each path that was resolved in the present loading of the world, where it leads.
     seen: FxHashMap<PathBuf, Seen>,
     news: News,
     mounts: Mounts,
-    /// Whether file systems were mounted or unmounted since the last round. No event reports the files that a mount
-    /// hides or shows.
+    /// Whether file systems were mounted or unmounted since the previous loading of the world. No event reports the
+    /// files that a mount hides or shows.
     is_remounted: bool,
-    /// Whether this round skips folders about which there were no events.
+    /// Whether the present loading of the world does not examine folders about which there were no events.
     is_partial: bool,
     /// The reason why some changes cause no events; `None` if all changes cause events.
     untold: Option<String>,
@@ -47,7 +49,7 @@ pub(crate) type RoundNumber = u64;
 
 /// The data about a folder that is watched.
 struct Watched {
-    /// The last round in which the world depended on the folder.
+    /// The last loading in which the world depended on the folder.
     round: RoundNumber,
     /// The identity of the folder, because another folder may get the same name; `None` if the event source cannot
     /// watch the folder.
@@ -56,14 +58,14 @@ struct Watched {
     is_shared: bool,
 }
 
-/// The events since the last round.
+/// The file events since the previous loading of the world.
 #[derive(Default, Debug)]
 pub(crate) struct News {
     /// The paths for which there were events.
     pub(crate) paths: FxHashSet<PathBuf>,
     /// The paths that may now belong to another file or folder, because of events about creating, removing or moving.
     pub(crate) renamed: FxHashSet<PathBuf>,
-    /// Whether events were lost.
+    /// Whether events were lost, so that any file may have changed.
     pub(crate) is_lost: bool,
 }
 
@@ -72,12 +74,13 @@ pub(crate) struct News {
 pub(crate) struct Seen {
     /// The path without symbolic links; `None` if a folder on the way or the file itself is missing.
     pub(crate) real: Option<PathBuf>,
-    /// Whether there were events about a name on the path, or on the target of a link that it goes through.
+    /// Whether there were events, since the previous loading of the world, about a name on the path or about the
+    /// target of a link that the path goes through.
     pub(crate) is_touched: bool,
 }
 
 impl Ground {
-    /// Creates a ground for a world that depends on no file yet. If `source` is `None`, there are no events; `untold`
+    /// Creates the data for a world that depends on no file yet. If `source` is `None`, there are no events; `untold`
     /// is the reason if the source is missing because of an error.
     pub(crate) fn new(source: Option<Box<dyn EventSource>>, untold: Option<String>) -> Ground {
         let mut mounts = Mounts::default();
@@ -97,8 +100,8 @@ impl Ground {
         }
     }
 
-    /// Begins a round, in which the world's dependencies are determined again. `news` has the events since the last
-    /// round.
+    /// Begins a loading of the world, in which the files and folders on which it depends are determined again. `news`
+    /// has the file events since the previous loading.
     pub(crate) fn begin(&mut self, news: News) {
         self.round += 1;
         self.seen.clear();
@@ -115,7 +118,7 @@ impl Ground {
         self.untold = if self.source.is_some() { None } else { self.untold.take() };
     }
 
-    /// Ends a round: stops watching the folders on which the world no longer depends.
+    /// Ends a loading of the world: stops watching the folders on which the world no longer depends.
     pub(crate) fn end(&mut self) {
         if self.is_partial {
             // Unused folders are removed when all folders are examined again.
@@ -136,31 +139,31 @@ impl Ground {
         self.listed.retain(|it| watched.contains_key(it));
     }
 
-    /// Returns the number of the current round.
+    /// Returns the number of the present loading of the world.
     pub(crate) fn round(&self) -> RoundNumber {
         self.round
     }
 
-    /// Returns whether the events since the last round are complete for all folders about which the source sends
+    /// Returns whether no events since the previous loading are missing, for the folders about which the source sends
     /// events.
     pub(crate) fn has_all_news(&self) -> bool {
         !self.news.is_lost && !self.is_remounted
     }
 
     /// Returns whether each change in this folder causes an event with the name that changed. `folder` must be a path
-    /// without symbolic links that was listed in this round.
+    /// without symbolic links that was passed to [`Ground::list`] in the present loading.
     pub(crate) fn is_told(&self, folder: &Path) -> bool {
         let watched = self.watched.get(folder);
         SINGLE && self.source.is_some() && watched.is_some_and(|it| it.id.is_some() && !it.is_shared)
     }
 
-    /// Declares that this round does not examine all folders on which the world depends, so that [`Ground::end`]
-    /// keeps watching all of them.
+    /// Declares that the present loading does not examine all folders on which the world depends, so that
+    /// [`Ground::end`] keeps watching all of them.
     pub(crate) fn leave_rest(&mut self) {
         self.is_partial = true;
     }
 
-    /// Returns the events since the last round.
+    /// Returns the file events since the previous loading of the world.
     pub(crate) fn news(&self) -> &News {
         &self.news
     }
@@ -170,7 +173,7 @@ impl Ground {
         self.untold.as_deref()
     }
 
-    /// Returns whether the world may depend on the file or folder at this path.
+    /// Returns whether the loaded world may depend on the file or folder at this path.
     pub(crate) fn concerns(&self, path: &Path) -> bool {
         if self.names.contains(path) {
             return true;

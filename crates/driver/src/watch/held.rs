@@ -20,12 +20,12 @@ use crate::zip::{Blob, Zip};
 use super::round::{PATIENCE, Round};
 use super::stamp::{self, Stamp, Unread};
 
-/// The data that is kept about a file that was read; `T` is the form of its content.
+/// The data that is kept about a file that was read; `T` is the type of its content.
 #[derive(Clone)]
 pub(crate) struct FileHeld<T> {
     /// The content of the file.
     pub(crate) content: T,
-    /// The stamp of the file when it was read; `None` if the file must be read again in any case.
+    /// The stamp (metadata) of the file when it was read; `None` if the file must be read again in any case.
     pub(crate) stamp: Option<Stamp>,
     /// The time at which the file was read.
     pub(crate) at: SystemTime,
@@ -33,7 +33,8 @@ pub(crate) struct FileHeld<T> {
 
 /// The bytes of a file, by its kind.
 pub(crate) enum Bytes {
-    /// The bytes of an archive, and its inner archives that had to be decompressed, by their identity.
+    /// The bytes of an archive. Also those of its inner archives that had to be decompressed, by the identity of
+    /// their compressed bytes.
     Archive(Blob, FxHashMap<EntryIdentity, Blob>),
     /// The bytes of a class file that is an input by itself, outside a folder or archive.
     Class(Arc<FileContent>),
@@ -41,13 +42,13 @@ pub(crate) enum Bytes {
     Image(Arc<ImageMap>),
 }
 
-/// A file that could not be read, or that may be written only in part.
+/// The data about a file that could not be read, or that may be incomplete because it is being written.
 pub(crate) struct Failed {
-    /// The stamp of the file when it was read; `None` if it could not be read.
+    /// The stamp (metadata) of the file when it was read; `None` if it could not be read.
     pub(crate) stamp: Option<Stamp>,
     /// The time at which the file was read, or at which reading failed.
     pub(crate) at: SystemTime,
-    /// The time since when the file is known to have this content.
+    /// The first time at which the file was seen with its present content.
     pub(crate) since: Instant,
     /// What is wrong with the file.
     pub(crate) why: Why,
@@ -68,6 +69,9 @@ pub(crate) const RETRY: Duration = Duration::from_millis(50);
 
 /// Makes the containers of a file from its bytes. `before` is the previous content of the file, from which
 /// decompressed inner archives are reused; `None` if the file was not read before.
+///
+/// # Errors
+/// Fails if the bytes cannot be parsed; the error is the reason.
 pub(crate) fn make(at: &At<'_>, bytes: Vec<u8>, before: Option<&Bytes>) -> Result<(Part, Bytes), String> {
     match part::kind_of(at.path, &bytes) {
         // Read into memory, not mapped: a watcher runs for days, and a file that is truncated under a mapping kills
@@ -136,8 +140,8 @@ impl Bytes {
 }
 
 impl<T> FileHeld<T> {
-    /// Returns whether the file, whose stamp is `now`, has not changed since it was read. With `is_check`, an equal
-    /// stamp does not suffice if the file was read shortly after its last change.
+    /// Returns whether the file has not changed since it was read, given its present stamp (metadata) `now`. With
+    /// `is_check`, an equal stamp does not suffice if the file was read shortly after its last change.
     pub(crate) fn is_right(&self, now: Option<&Stamp>, is_check: bool) -> bool {
         let is_sure = !is_check || stamp::IS_TOLD && now.is_some_and(|it| !it.is_fresh(self.at));
         self.stamp.is_some() && self.stamp.as_ref() == now && is_sure
@@ -145,7 +149,8 @@ impl<T> FileHeld<T> {
 }
 
 impl Failed {
-    /// Returns whether the file at `path`, whose stamp is `now`, is unchanged and still not accepted in this round.
+    /// Returns whether the file at `path` is unchanged since it was rejected, and must still be rejected in this
+    /// loading of the world. `now` is its present stamp (metadata).
     pub(crate) fn stays(&self, path: &Path, now: Option<&Stamp>, round: &Round) -> bool {
         let is_sure = !round.is_check || stamp::IS_TOLD && now.is_some_and(|it| !it.is_fresh(self.at));
         let is_same = self.stamp.is_some() && self.stamp.as_ref() == now && is_sure;
@@ -153,23 +158,23 @@ impl Failed {
         is_same && !is_over
     }
 
-    /// Returns the time since when the file is known to have its present content; `None` if its stamp differs from
-    /// `now`.
+    /// Returns the first time at which the file was seen with its present content; `None` if its stamp (metadata)
+    /// differs from `now`.
     pub(crate) fn since(&self, now: Option<&Stamp>) -> Option<Instant> {
         (self.stamp.is_some() && self.stamp.as_ref() == now).then_some(self.since)
     }
 
-    /// Returns a phrase for messages that tells what is wrong with the file.
+    /// Returns what is wrong with the file, as a phrase for messages.
     pub(crate) fn what(&self) -> String {
         match &self.why {
             Why::Broken(it) => it.clone(),
-            Why::Doubtful(it) => format!("it may be half written: {it}"),
+            Why::Doubtful(it) => format!("the file may be half written: {it}"),
             Why::Moving => Unread::Moving.what(),
         }
     }
 
-    /// Returns the delay after which the file is to be examined again without an event; `None` if it is to be
-    /// examined only after an event.
+    /// Returns the delay after which the file is to be read again even without an event; `None` if it is to be read
+    /// again only after an event.
     pub(crate) fn delay(&self) -> Option<Duration> {
         match self.why {
             Why::Moving => Some(RETRY),

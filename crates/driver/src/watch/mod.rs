@@ -38,7 +38,7 @@ pub struct WatchOptions {
     pub poll: Option<Duration>,
     /// The time without events after which the changes are examined. Builds write many files one after the other.
     pub settle: Duration,
-    /// The interval at which all files are examined although the system sends events, because some may be missing.
+    /// The interval at which all files are examined although the system sends events, because events may be missing.
     pub look: Duration,
     /// The function that is called about once a second while files are being written, after the first second; its
     /// argument is the time since the first of these writes.
@@ -52,13 +52,14 @@ pub struct Watch {
     signals: Signals,
     receiver: Receiver<Signal>,
     shelf: Shelf,
-    /// Further files that the caller reads, each with its content at the last loading; `None` if it did not exist.
+    /// The files besides those of the world that the caller reads, such as `ajar.toml`. Each has its content at the
+    /// last loading; `None` if the file did not exist.
     more: BTreeMap<Utf8PathBuf, Option<Vec<u8>>>,
-    /// The state as last loaded from disk.
+    /// The state of the world as it was last loaded from disk.
     latest: State,
-    /// The state that the caller has received.
+    /// The state of the world that the caller received last.
     given: State,
-    /// Events that were not yet handled.
+    /// The file events to which the watcher has not yet reacted; `None` if there are none.
     pending: Option<Pending>,
     /// The time at which all files were last examined.
     looked: Instant,
@@ -70,17 +71,19 @@ pub struct Watch {
     is_behind: bool,
 }
 
-/// A change of the world.
+/// A change of the world (program, libraries and JDK) that was found on disk.
 pub struct WorldChange {
     /// The current world. It shares the containers whose content did not change with the previous world.
     pub world: LoadedWorld,
-    /// The files and folders that cannot be read or are being written, so that the world has their last good state.
+    /// The files and folders that cannot be read or are being written, each with the reason. The world contains them
+    /// as they were when they could last be read.
     pub kept: Vec<Problem>,
     /// The files and folders that were read again because they changed.
     pub changed: Vec<String>,
-    /// Whether one of the further files that were passed to [`Watch::new`] changed, appeared or vanished.
+    /// Whether one of the files besides those of the world that were passed to [`Watch::new`] changed, appeared or
+    /// vanished.
     pub more_changed: bool,
-    /// When the first change of this cycle became known.
+    /// The time at which the first of these changes became known.
     pub first_event: Instant,
     /// How the change of the world became known.
     pub reason: Reason,
@@ -110,19 +113,19 @@ impl Reason {
 struct State {
     world: LoadedWorld,
     kept: Vec<Problem>,
-    /// The number of loadings at which one of the caller's further files was found changed.
+    /// The number of loadings at which one of the caller's files besides those of the world had changed.
     more: u64,
 }
 
-/// The events that were not yet handled.
+/// The file events to which the watcher has not yet reacted.
 struct Pending {
     first: Instant,
     last: Instant,
     news: News,
     reason: Reason,
-    /// Whether all files are to be examined because the interval has passed, and not because of an event.
+    /// Whether all files are to be examined because the interval for this has passed, and not because of an event.
     is_look: bool,
-    /// The number of times that the caller was informed that files are being written.
+    /// The number of times that the caller was informed about these events (that files are being written).
     said: u32,
     changed: Vec<String>,
 }
@@ -130,7 +133,7 @@ struct Pending {
 /// The interval at which all files are examined where the system sends no events.
 const POLL: Duration = Duration::from_secs(1);
 
-/// Examining all files takes at most `1 / SHARE` of the time.
+/// The examination of all files takes at most `1 / SHARE` of the time.
 const SHARE: u32 = 20;
 
 /// While events keep arriving, the next examination of all files is postponed. It starts at the latest this many
@@ -140,8 +143,8 @@ const MOST_LATE: u32 = 6;
 /// The time after which the caller is informed that files are still being written.
 const LONG: Duration = Duration::from_secs(1);
 
-/// The time for which the last good state of a file may be kept without a report: an archive may be moved away and
-/// replaced by a new one.
+/// The time for which the last good state of a file may be used without a report to the caller. An archive may be
+/// missing for a moment, because it is moved away and replaced by a new one.
 const GRACE: Duration = Duration::from_millis(300);
 
 impl Default for WatchOptions {
@@ -152,7 +155,7 @@ impl Default for WatchOptions {
 }
 
 impl Watch {
-    /// Loads the world and begins to watch its files, and the files `more`, which need not exist.
+    /// Loads the world and begins to watch its files. Also watches the files `more`, which need not exist.
     ///
     /// # Errors
     /// Fails like [`load`](crate::world::load): a file that is missing from the beginning has no last good state.
@@ -217,7 +220,7 @@ impl Watch {
     /// the deadline, and after [`Signals::stop`].
     ///
     /// # Errors
-    /// Files that cannot be read cause no error: their last good state is kept.
+    /// Files that cannot be read cause no error: the world then contains their last good state.
     pub fn next(&mut self, deadline: Option<Instant>) -> anyhow::Result<Option<WorldChange>> {
         loop {
             let now = Instant::now();
@@ -247,7 +250,7 @@ impl Watch {
         }
     }
 
-    /// Returns a handle that can stop [`Watch::next`] from another thread.
+    /// Returns a handle through which another thread can stop [`Watch::next`], or report changed files.
     pub fn signals(&self) -> Signals {
         self.signals.clone()
     }
@@ -258,8 +261,8 @@ impl Watch {
         self.shelf.ground.untold()
     }
 
-    /// Replaces the caller's further files by `more`. The caller should have read new files just before, because
-    /// their later content is compared with the present one.
+    /// Replaces the files besides those of the world that the caller reads by `more`. The caller should have read new
+    /// files just before, because their later content is compared with the present one.
     ///
     /// # Errors
     /// Files that cannot be read cause no error: they count as missing.
@@ -300,7 +303,8 @@ impl Watch {
         }
     }
 
-    /// Records an event.
+    /// Adds the file events of a signal to the pending events, except for those about files on which the world does
+    /// not depend.
     fn note(&mut self, signal: Signal) {
         let (at, reason) = match &signal {
             Signal::Changed { at, .. } => (*at, Reason::Changed),
@@ -329,8 +333,7 @@ impl Watch {
         pending.say(&mut self.options);
     }
 
-    /// Loads the world again. Returns the change if no more files are being written; `None` if some are, or if
-    /// nothing changed.
+    /// Loads the world again. Returns the change, or `None` if files are still being written or nothing changed.
     fn turn(&mut self) -> Option<WorldChange> {
         let begin = Instant::now();
         let mut pending = self.pending.take().unwrap_or_else(|| Pending::new(begin, true));
@@ -339,7 +342,7 @@ impl Watch {
         let before = self.latest.clone();
         let (changed, failed) = self.load(news, is_check, begin);
         self.is_behind = failed.is_some();
-        let failed = failed.map(|it| format!("{it:#}; the last good state is kept"));
+        let failed = failed.map(|it| format!("{it:#}; the last good state of the program is kept"));
         self.latest.kept.extend(failed.map(|it| Problem::error("watch", it)));
         pending.changed.extend(changed);
         while let Ok(it) = self.receiver.try_recv() {
@@ -364,7 +367,7 @@ impl Watch {
         None
     }
 
-    /// Returns the change from the world that the caller has to the latest one; `None` if they are equal.
+    /// Returns the change from the world that the caller has received to the latest one; `None` if they are equal.
     fn give(&mut self, pending: Pending) -> Option<WorldChange> {
         if self.latest.is_same(&self.given) {
             return None;
@@ -394,8 +397,8 @@ impl Watch {
         })
     }
 
-    /// Loads the world again. Returns the paths that were read again because they changed, and the error if loading
-    /// failed; the previous world then stays.
+    /// Loads the world again. Returns the paths that were read again because they changed. If loading failed, also
+    /// returns the error, and the previous world remains.
     fn load(&mut self, news: News, is_check: bool, begin: Instant) -> (Vec<String>, Option<anyhow::Error>) {
         self.shelf.ground.begin(news);
         self.shelf.begin(is_check, &self.given.kept);
@@ -411,7 +414,7 @@ impl Watch {
         (self.ended(begin, failed.is_none(), is_check), failed)
     }
 
-    /// Reads the caller's further files, and counts whether one of them changed.
+    /// Reads the caller's files besides those of the world, and increments a counter if one of them has changed.
     fn read_more(&mut self) {
         let mut has_changed = false;
         for (path, content) in &mut self.more {
@@ -425,8 +428,8 @@ impl Watch {
         self.latest.more += u64::from(has_changed);
     }
 
-    /// Records the results of a loading that began at `begin`, except for the world; sets the times of the next ones.
-    /// Returns the paths that changed.
+    /// Records the results of a loading that began at `begin`, except for the world, and sets the times of the next
+    /// loadings. Returns the paths that changed.
     fn ended(&mut self, begin: Instant, is_whole: bool, is_check: bool) -> Vec<String> {
         let round = self.shelf.end(is_whole);
         self.latest.kept = round.kept;
@@ -471,7 +474,7 @@ impl Pending {
         Pending { first, last: first, news, reason: Reason::Changed, is_look, said: 0, changed }
     }
 
-    /// Adds the events of `before`, which were pending earlier.
+    /// Adds the data of `before`, which has earlier events than `self`.
     fn join(&mut self, before: Pending) {
         self.first = before.first;
         self.reason = self.reason.max(before.reason);
@@ -480,7 +483,7 @@ impl Pending {
         self.changed.extend(before.changed);
     }
 
-    /// Informs the caller that files are being written, if that has taken long.
+    /// Informs the caller that files are being written, about once a second after the first second.
     fn say(&mut self, options: &mut WatchOptions) {
         let age = self.first.elapsed();
         if age >= LONG * (self.said + 1)

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The mount points of the file systems, as far as they are needed to find the shared ones.
+/// The mounted file systems, of which those matter that are shared with other machines.
 #[derive(Default)]
 pub(crate) struct Mounts {
     /// The text of the system's list of mounts, `/proc/self/mountinfo`.
@@ -58,7 +58,8 @@ impl Mounts {
         Mounts { text: bytes, points: mounts }
     }
 
-    /// Returns the kind of the file system of a folder if it is shared, so that files may change without events.
+    /// Returns the kind of the file system of a folder if other machines may change its files without events on this
+    /// machine; otherwise `None`.
     pub(crate) fn silent(&self, folder: &Path) -> Option<&str> {
         self.points.iter().find(|it| folder.starts_with(&it.0)).filter(|it| it.2).map(|it| &*it.1)
     }

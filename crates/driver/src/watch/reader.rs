@@ -23,19 +23,20 @@ pub(crate) type ClassFiles = FxHashMap<PathBuf, FileHeld<Arc<FileContent>>>;
 pub(crate) struct Reader<'a> {
     pub(crate) ground: &'a mut Ground,
     pub(crate) round: &'a mut Round,
-    /// Class files that may be written only in part.
+    /// The class files that may be incomplete because they are being written, by path.
     pub(crate) doubtful: &'a mut FxHashMap<PathBuf, Failed>,
-    /// The class files as they were read before, without those that this reader has already examined.
+    /// The class files as they were read in earlier loadings, without those that this reader has already examined.
     pub(crate) before: ClassFiles,
     /// The class files that this reader has examined, with their present contents.
     pub(crate) now: ClassFiles,
-    /// The folder that is being listed: its given path, and its path without symbolic links. Before the first list,
-    /// the class folder itself.
+    /// The folder that is being listed: its given path, and its path without symbolic links. Initially the class
+    /// folder itself.
     pub(crate) folder: (PathBuf, Option<PathBuf>),
     /// The class files that must be examined again even without an event, because they could not be read or may be
     /// written only in part.
     pub(crate) again: FxHashSet<PathBuf>,
-    /// Whether each change of any other file below the folder causes an event with the name of the file.
+    /// Whether each change of a file below the folder, except for the files in `again`, causes an event with the name
+    /// of the file.
     pub(crate) is_told: bool,
     /// Whether the folder is read for the first time, so that its files have no last good state.
     pub(crate) is_first: bool,
@@ -103,8 +104,8 @@ impl folder::Files for Reader<'_> {
 }
 
 impl Reader<'_> {
-    /// Records that a class file is not accepted yet, for the reason `what`, and is to be examined again after
-    /// `delay`.
+    /// Records that the present content of a class file is not used yet, for the reason `what`, and that the file is
+    /// to be examined again after `delay`.
     fn doubt(&mut self, path: &Path, what: &str, delay: Option<Duration>) {
         self.round.keep(path, what);
         self.round.retry_in(delay);
@@ -112,8 +113,8 @@ impl Reader<'_> {
         self.again.insert(path.to_owned());
     }
 
-    /// Reads a class file whose previous content is `old`; `None` if the file no longer exists, or is not accepted
-    /// yet and has no previous content.
+    /// Reads a class file, and returns its content. If the file is being written, returns the previous content `old`
+    /// instead. Returns `None` if the file no longer exists, or is being written and has no previous content.
     fn read(
         &mut self,
         path: &Path,

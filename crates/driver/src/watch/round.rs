@@ -11,24 +11,28 @@ use crate::open::path_text;
 use crate::problem::Problem;
 use ide::Role;
 
-/// The data of one round, that is, one loading of the world.
+/// The data that belongs to one loading of the world.
 #[derive(Default)]
 pub(crate) struct Round {
-    /// Whether a file with the same stamp is read again if it had changed shortly before it was read.
+    /// Whether a file with an unchanged stamp (metadata) is read again if it had changed only shortly before it was
+    /// last read.
     pub(crate) is_check: bool,
-    /// The paths about which the caller knows that their last good state is kept.
+    /// The paths of the files and folders for which the caller was already informed that their last good state is
+    /// still used.
     pub(crate) told: FxHashSet<String>,
-    /// The files and folders whose last good state is kept in this round, each with the reason.
+    /// The files and folders whose last good state is used in this loading, because they cannot be read or are being
+    /// written; each with the reason.
     pub(crate) kept: Vec<Problem>,
-    /// The files and folders that were read in this round, and whose content changed.
+    /// The files and folders that were read in this loading, and whose content had changed.
     pub(crate) changed: Vec<String>,
-    /// The delay after which to load again without an event; `None` if the next loading waits for an event.
+    /// The delay after which the world is to be loaded again even without an event; `None` if the next loading is to
+    /// wait for an event.
     pub(crate) retry: Option<Duration>,
-    /// The contents of the shelf that this round used.
+    /// The contents kept from earlier loadings ([`Shelf`](super::shelf::Shelf)) that this loading used.
     pub(crate) used: Used,
 }
 
-/// The contents of the shelf that a loading used. All other contents are dropped afterwards.
+/// The contents kept from earlier loadings that a loading used. All other contents are dropped afterwards.
 #[derive(Default)]
 pub(crate) struct Used {
     pub(crate) parts: FxHashSet<Key>,
@@ -37,7 +41,7 @@ pub(crate) struct Used {
     pub(crate) doubtful: FxHashSet<PathBuf>,
 }
 
-/// The key of a file or folder on the shelf: its path, and in which role it is read.
+/// The key under which the content of a file or folder is kept: its path, and the properties with which it is read.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) path: PathBuf,
@@ -51,13 +55,13 @@ pub(crate) struct Key {
 pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Round {
-    /// Returns whether the file at `path`, which has looked incomplete since `since`, is to be accepted: enough time
-    /// has passed, and the caller knows of the file.
+    /// Returns whether the file at `path`, which has looked incomplete since `since`, is to be accepted. It is if
+    /// enough time has passed, and the caller was informed about the file.
     pub(crate) fn is_over(&self, path: &Path, since: Instant) -> bool {
         since.elapsed() >= PATIENCE && self.told.contains(&path_text(path))
     }
 
-    /// Records that the last good state of the file or folder at `place` is kept, and why.
+    /// Records that the last good state of the file or folder at `place` is used, for the reason `why`.
     pub(crate) fn keep(&mut self, place: &Path, why: &str) {
         let name = path_text(place);
         // A missing module is noticed when modules are listed, and again when it is opened.
@@ -67,14 +71,14 @@ impl Round {
         }
     }
 
-    /// Requests that the loading is repeated after this delay or earlier; `None` requests nothing.
+    /// Requests that the world is loaded again after this delay or earlier; `None` requests nothing.
     pub(crate) fn retry_in(&mut self, delay: Option<Duration>) {
         self.retry = self.retry.into_iter().chain(delay).min();
     }
 }
 
 impl Key {
-    /// Returns the key of the file or folder to read.
+    /// Returns the key under which the content of this file or folder is kept.
     pub(crate) fn of(at: &At<'_>) -> Key {
         let At { role, loader, platform, release, .. } = *at;
         Key { path: at.path.to_owned(), role, loader, platform, release }

@@ -23,15 +23,15 @@ use super::round::{Key, Round};
 use super::stamp::{self, Reading, Stamp, Unread};
 use super::tree::{Tree, TreeReading};
 
-/// The contents read from the disk, kept from one loading to the next.
+/// The contents read from the disk, which are kept from one loading of the world to the next.
 pub(crate) struct Shelf {
-    /// The part of the disk on which the world depends.
+    /// The files and folders on which the world depends, and the events about them.
     pub(crate) ground: Ground,
     parts: FxHashMap<Key, Shelved>,
     plans: FxHashMap<(PathBuf, Role), Plan>,
     lists: FxHashMap<PathBuf, Vec<PathBuf>>,
     jdk: Option<(JdkChoice, JdkFound)>,
-    /// The class files in class folders that may be written only in part, by path.
+    /// The class files in class folders that may be incomplete because they are being written, by path.
     doubtful: FxHashMap<PathBuf, Failed>,
     round: Round,
 }
@@ -44,14 +44,14 @@ struct Shelved {
     failed: Option<Failed>,
 }
 
-/// The data that was read from a file or folder.
+/// The data that was read from a file or folder, and from which its containers were made.
 enum Held {
     File(FileHeld<Bytes>),
     Folder(Tree),
 }
 
 impl Shelf {
-    /// Creates a shelf that has no contents yet.
+    /// Creates a store without any contents yet.
     pub(crate) fn new(ground: Ground) -> Shelf {
         Shelf {
             ground,
@@ -64,15 +64,16 @@ impl Shelf {
         }
     }
 
-    /// Begins a loading. With `is_check`, a file whose stamp is equal is read again if two writes may have left the
-    /// same stamp. `told` are the problems known to the caller about files whose last good state is kept.
+    /// Begins a loading of the world. With `is_check`, a file whose stamp (metadata) is unchanged is read again if
+    /// two writes may have left the same stamp. `told` are the problems known to the caller about files whose last
+    /// good state is used.
     pub(crate) fn begin(&mut self, is_check: bool, told: &[Problem]) {
         let told = told.iter().map(|it| it.place.clone()).collect();
         self.round = Round { is_check, told, ..Round::default() };
     }
 
-    /// Ends a loading, and returns its data. `is_whole` means that the loading succeeded; then the contents that it
-    /// did not use are dropped.
+    /// Ends a loading of the world, and returns its data. `is_whole` means that the loading succeeded; then the
+    /// contents that the loading did not use are dropped.
     pub(crate) fn end(&mut self, is_whole: bool) -> Round {
         let round = std::mem::take(&mut self.round);
         if is_whole {
@@ -85,11 +86,11 @@ impl Shelf {
         round
     }
 
-    /// Reads a file if it may have changed. `None` if its content on the shelf is still valid, or is kept because the
-    /// file cannot be read. `is_touched` means that there was an event about the file.
+    /// Reads a file if it may have changed. Returns `None` if its kept content is still valid, or remains in use
+    /// because the file cannot be read. `is_touched` means that there was an event about the file.
     ///
     /// # Errors
-    /// Fails if the file cannot be read, and there is no content of it on the shelf.
+    /// Fails if the file cannot be read, and no content of it is kept.
     fn read_again(&mut self, at: &At<'_>, key: &Key, is_touched: bool) -> anyhow::Result<Option<Shelved>> {
         let Some(old) = self.parts.get(key) else {
             let reading = stamp::read(at.path, u64::MAX);
@@ -142,9 +143,9 @@ impl Shelf {
         Ok(None)
     }
 
-    /// Makes the containers of a file from what was read; `None` if the bytes equal those on the shelf. `since` is
-    /// the time since when the file is known to have this content. The error means that the file is not accepted
-    /// (yet).
+    /// Makes the containers of a file from what was read; `None` if the bytes equal the kept ones. `since` is the
+    /// first time at which the file was seen with this content. Fails if the file cannot be parsed, or may be
+    /// incomplete.
     fn compare(
         &mut self,
         at: &At<'_>,
@@ -200,7 +201,7 @@ impl Disk for Shelf {
             self.parts.insert(key.clone(), it);
         }
         let shelved = self.parts.get(&key);
-        shelved.map(|it| it.part.clone()).ok_or_else(|| anyhow!("it cannot be read"))
+        shelved.map(|it| it.part.clone()).ok_or_else(|| anyhow!("the file cannot be read"))
     }
 
     fn folder(&mut self, at: &At<'_>, skip: &[&str]) -> Arc<Part> {
@@ -226,7 +227,7 @@ impl Disk for Shelf {
         let old = self.plans.get(&key);
         let is_jdk = |it: &Plan| it.steps.iter().any(|it| matches!(it, Step::Jdk(..)));
         let why = match &now {
-            Ok(now) if old.is_some_and(is_jdk) && !is_jdk(now) => "it is no longer a JDK".to_owned(),
+            Ok(now) if old.is_some_and(is_jdk) && !is_jdk(now) => "the folder is no longer a JDK".to_owned(),
             Ok(_) => String::new(),
             Err(error) => format!("{error:#}"),
         };
@@ -308,7 +309,7 @@ impl Disk for Shelf {
 }
 
 impl Shelf {
-    /// Marks the contents at or below a path as used in this loading, so that they are not dropped.
+    /// Marks the kept contents at or below a path as used in this loading of the world, so that they are not dropped.
     fn use_parts_of(&mut self, path: &Path) {
         let parts = self.parts.keys().filter(|it| it.path.starts_with(path)).cloned();
         self.round.used.parts.extend(parts);

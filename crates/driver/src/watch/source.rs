@@ -10,7 +10,7 @@ use notify::{Event, RecursiveMode, Watcher};
 /// A message to the watcher.
 #[derive(Debug)]
 pub(crate) enum Signal {
-    /// The files or folders at these paths changed, appeared, vanished or were moved.
+    /// Reports that the files or folders at these paths changed, appeared, vanished or were moved.
     Changed {
         /// The paths, absolute and without symbolic links.
         paths: Vec<PathBuf>,
@@ -19,16 +19,17 @@ pub(crate) enum Signal {
         /// The time at which the event became known.
         at: Instant,
     },
-    /// Events were lost, so any file may have changed.
+    /// Reports that events were lost, so that any file may have changed.
     Lost {
         /// The time at which the loss became known.
         at: Instant,
     },
-    /// [`Watch::next`](super::Watch::next) shall return `None`.
+    /// Requests that [`Watch::next`](super::Watch::next) returns `None`.
     Stop,
 }
 
-/// Sends events to a [`Watch`](super::Watch). All clones send to the same watch.
+/// A handle that sends file events and requests to stop to a [`Watch`](super::Watch). All clones send to the same
+/// watch.
 #[derive(Clone, Debug)]
 pub struct Signals(pub(crate) mpsc::Sender<Signal>);
 
@@ -57,8 +58,9 @@ impl Signals {
 
 /// A source of file events about folders.
 pub trait EventSource: Send {
-    /// Begins, or continues, to send events about the folder that has this path now: when a name in the folder
-    /// appears, vanishes or is moved, and when a file in it is written. With `deep`, the same for all folders below.
+    /// Begins, or continues, to send events about the folder that has this path now. There must be an event when a
+    /// name in the folder appears, vanishes or is moved, and when a file in it is written. With `deep`, the same
+    /// applies to all folders below.
     ///
     /// # Errors
     /// Fails if some changes in the folder will cause no events; the error has the reason.
@@ -93,7 +95,8 @@ pub(crate) fn system(signals: Signals) -> Result<System, String> {
     notify::recommended_watcher(handle).map(System).map_err(|it| it.to_string())
 }
 
-/// Translates an event of the system; `None` for an event about reading, because the watcher itself reads files.
+/// Translates an event of the operating system. Returns `None` for an event about reading, which is ignored because
+/// the watcher itself reads files.
 fn signal(event: Event) -> Option<Signal> {
     let at = Instant::now();
     if event.need_rescan() {

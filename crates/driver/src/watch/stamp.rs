@@ -24,15 +24,16 @@ pub(crate) struct Stamp {
 /// 10 ms on Linux, every 2 s on FAT.
 const TICK: Duration = Duration::from_millis(2500);
 
-/// Whether equal stamps can be trusted, because they have the time of change ([`Stamp`]). Elsewhere a process can
-/// set back the time of modification after a write.
+/// Whether equal stamps prove that the file has not changed, if enough time has passed since its last change. This is
+/// so on Unix, where a stamp has the time of change. On other systems a process can set back the time of modification
+/// after a write.
 pub(crate) const IS_TOLD: bool = cfg!(unix);
 
-/// A file as it was read.
+/// The content of a file that was read completely, with its metadata.
 pub(crate) struct Reading {
     /// All bytes of the file.
     pub(crate) bytes: Vec<u8>,
-    /// The stamp of the file, which was the same before and after reading.
+    /// The stamp (metadata) of the file, which was the same before and after reading.
     pub(crate) stamp: Stamp,
     /// The time at which reading began, by the system clock.
     pub(crate) at: SystemTime,
@@ -49,7 +50,7 @@ pub(crate) enum Unread {
 }
 
 impl Stamp {
-    /// Returns the stamp of a file with this metadata.
+    /// Returns the stamp of a file that has this metadata.
     #[cfg(unix)]
     pub(crate) fn of(metadata: &Metadata) -> Stamp {
         use std::os::unix::fs::MetadataExt;
@@ -71,22 +72,24 @@ impl Stamp {
         Stamp { size, modified, changed, id: (0, 0) }
     }
 
-    /// Returns whether the file changed after `at` or so shortly before it that a further change may have left the
-    /// same stamp. `at` is the time at which the file was read.
+    /// Returns whether the file changed after `at`, or so shortly before that a later change may have left the same
+    /// stamp. `at` is the time at which the file was read.
     pub(crate) fn is_fresh(&self, at: SystemTime) -> bool {
         let last = if IS_TOLD { self.changed } else { self.modified };
         last.and_then(|it| it.checked_add(TICK)).is_none_or(|it| it >= at)
     }
 }
 
-/// Returns whether a file has more than one name (hard link). Writing through another name causes no event here.
+/// Returns whether a file has more than one name (hard link). Writing to the file through another name causes no
+/// event about this name.
 #[cfg(unix)]
 pub(crate) fn has_other_names(metadata: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     metadata.nlink() > 1
 }
 
-/// Returns whether a file may have more than one name (hard link): true, because this system does not tell.
+/// Returns whether a file may have more than one name (hard link). The result is always true, because this system
+/// does not give the number of names.
 #[cfg(not(unix))]
 pub(crate) fn has_other_names(_metadata: &Metadata) -> bool {
     true
@@ -115,9 +118,11 @@ impl Unread {
     /// Returns the reason as a phrase for messages.
     pub(crate) fn what(&self) -> String {
         match self {
-            Unread::Moving => "it is being written".to_owned(),
-            Unread::Large => format!("it has more than the limit of {MAX_RESOURCE} bytes"),
-            Unread::Failed(error) => format!("it cannot be read: {error}"),
+            Unread::Moving => "the file is being written".to_owned(),
+            Unread::Large => {
+                format!("the file is not read, because it has more than the limit of {MAX_RESOURCE} bytes")
+            }
+            Unread::Failed(error) => format!("the file cannot be read: {error}"),
         }
     }
 }

@@ -20,38 +20,41 @@ use super::held::Failed;
 use super::reader::{ClassFiles, Reader};
 use super::round::Round;
 
-/// A class folder as it was read.
+/// The data that is kept about a class folder that was read.
 pub(crate) struct Tree {
     /// The class files of the folder as they were read.
     files: ClassFiles,
     /// The path of the folder without symbolic links; `None` if the folder does not exist.
     real: Option<PathBuf>,
-    /// The names of the folders directly below this one that do not belong to it.
+    /// The names of the folders directly below the class folder that do not belong to it.
     skip: Vec<String>,
-    /// The class files that must be examined again even without an event.
+    /// The class files that must be examined again even without an event, because they could not be read or may be
+    /// incomplete.
     again: FxHashSet<PathBuf>,
-    /// Whether each change of any other file below the folder causes an event with the name of the file.
+    /// Whether each change of a file below the folder, except for the files in `again`, causes an event with the name
+    /// of the file.
     is_told: bool,
-    /// The round in which the folder was last read. The events of earlier rounds are no longer known, so only the
-    /// next round can rely on events.
+    /// The number of the loading of the world in which the folder was last read. The events before earlier loadings
+    /// are no longer known, so only the next loading can rely on events.
     round: RoundNumber,
 }
 
-/// The state of the watcher that reading a class folder needs.
+/// The parts of the watcher that reading a class folder needs.
 pub(crate) struct TreeReading<'a> {
     pub(crate) ground: &'a mut Ground,
     pub(crate) round: &'a mut Round,
-    /// Class files that may be written only in part.
+    /// The class files that may be incomplete because they are being written, by path.
     pub(crate) doubtful: &'a mut FxHashMap<PathBuf, Failed>,
 }
 
-/// Up to this number of names are always examined one by one. More names are examined one by one only if they are at
-/// most half as many as the class files of the folder.
+/// The number of changed names up to which only these names are examined, and not the whole folder. More names are
+/// examined one by one only if they are at most half as many as the class files of the folder.
 const FEW: usize = 16;
 
 impl Tree {
-    /// Reads a class folder without the folders `skip` directly below it. Returns its containers and its tree.
-    /// `before` has the previous ones; `None` if the folder was not read before.
+    /// Reads a class folder without the folders `skip` directly below it. Returns its containers, and the data to
+    /// keep until the next reading. `before` is the result of the previous reading; `None` if the folder was not read
+    /// before.
     pub(crate) fn read(
         at: &At<'_>,
         skip: &[&str],
@@ -110,8 +113,8 @@ impl Tree {
         }
     }
 
-    /// Returns the paths to be examined again, relative to the folder, none of them below another one. `None` if the
-    /// whole folder must be examined.
+    /// Returns the paths to be examined again, given the events since the folder was last read. The paths are
+    /// relative to the folder, none of them below another one. `None` if the whole folder must be examined.
     fn names(
         &self,
         at: &At<'_>,
@@ -140,7 +143,7 @@ fn owned(skip: &[&str]) -> Vec<String> {
 }
 
 impl Reader<'_> {
-    /// Reads the whole folder, including the files that this reader has examined already.
+    /// Reads the whole class folder, including the files that this reader has examined already.
     fn whole(&mut self, at: &At<'_>, skip: &[&str]) -> Part {
         self.before.extend(self.now.drain());
         self.again.clear();
@@ -150,7 +153,8 @@ impl Reader<'_> {
 }
 
 impl Part {
-    /// Returns whether a class folder that was read as `self` before and as `now` later has not changed in between.
+    /// Returns whether a class folder that was read as `self` and later as `now` has not changed between the two
+    /// readings.
     fn is_same_folder(&self, now: &Part) -> bool {
         let is_same = self.declared == now.declared && self.problems == now.problems;
         let pairs = self.containers.iter().zip(&now.containers);

@@ -15,8 +15,9 @@ const UTF8: u8 = 1;
 const STRING: u8 = 23;
 const DESCRIPTOR: u8 = 25;
 
-/// Restores a class file from `input` into `out`; an error if the result does not have `size` bytes. `strings`
-/// returns the string at an offset of the image's string table.
+/// Restores a class file that `jlink` has compressed by moving its strings to the string table of the image. Reads
+/// from `input` and writes to `out`; an error if the result does not have `size` bytes. `strings` returns the string
+/// at an offset of the string table.
 pub(super) fn unpack<'s>(
     input: &[u8],
     size: usize,
@@ -29,7 +30,8 @@ pub(super) fn unpack<'s>(
     let complete = constants(&mut reader, size, strings, out)
         .and_then(|()| input.get(reader.at..))
         .filter(|rest| out.len().checked_add(rest.len()) == Some(size));
-    let what = "a shared-string class that is broken or of another size";
+    let what =
+        "the class file is compressed with shared strings, and is broken or does not have the claimed size";
     out.extend_from_slice(complete.ok_or(ImageError { offset: reader.at as u64, what })?);
     Ok(())
 }
@@ -51,7 +53,7 @@ impl<'a> Reader<'a> {
         self.take(1)?.first().copied()
     }
 
-    /// Reads an index of variable length.
+    /// Reads an index, which takes one to four bytes; `None` if the input ends before or the first byte is invalid.
     fn index(&mut self) -> Option<u64> {
         let first = self.byte()?;
         let (more, start) = match first & 0x80 {

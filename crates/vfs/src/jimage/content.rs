@@ -24,8 +24,8 @@ pub struct Buffers {
 /// The maximum size of a decompressed resource in bytes.
 pub const MAX_RESOURCE: u64 = 256 << 20;
 
-/// Returns an upper bound for the decompressed size of `size` deflated bytes. (In RFC 1951, two bits can produce 258
-/// bytes, a factor of 1032.)
+/// Returns an upper bound for the size in bytes to which `size` deflated bytes can decompress. (In RFC 1951, two bits
+/// can produce 258 bytes, a factor of 1032.)
 pub fn inflate_bound(size: u64) -> u64 {
     size.saturating_mul(1032).saturating_add(64)
 }
@@ -57,7 +57,7 @@ impl<'a> Image<'a> {
         };
         range().ok_or(ImageError {
             offset: location.content_offset,
-            what: "a resource that ends after the image",
+            what: "the resource ends after the end of the image",
         })
     }
 
@@ -81,7 +81,7 @@ impl<'a> Image<'a> {
             if layers == MAX_LAYERS {
                 return Err(ImageError {
                     offset: 0,
-                    what: "a resource that is compressed too many times over",
+                    what: "the resource is compressed more often than the limit",
                 });
             }
             let Buffers { current, next } = &mut *buffers;
@@ -91,7 +91,10 @@ impl<'a> Image<'a> {
         }
         let content = if layers == 0 { stored } else { &buffers.current };
         if content.len() as u64 != location.size {
-            return Err(ImageError { offset: 0, what: "a resource of another size than its location says" });
+            return Err(ImageError {
+                offset: 0,
+                what: "the resource does not have the size that the index of the image claims",
+            });
         }
         Ok(content)
     }
@@ -106,12 +109,12 @@ impl<'a> Image<'a> {
             Some((read8(bytes, 4, big_endian)?, read8(bytes, 12, big_endian)?, read4(bytes, 20, big_endian)?))
         };
         let error = |offset, what| ImageError { offset, what };
-        let (stored, size, decompressor) =
-            fields().ok_or(error(0, "a compression header that is cut off"))?;
+        let (stored, size, decompressor) = fields().ok_or(error(0, "the compression header is cut off"))?;
         if size > MAX_RESOURCE {
-            return Err(error(12, "a resource that claims more than 256 MiB"));
+            return Err(error(12, "the claimed size is above the limit of 256 MiB"));
         }
-        let stored = usize::try_from(stored).map_err(|_| error(4, "a stored size beyond this machine"))?;
+        let stored = usize::try_from(stored)
+            .map_err(|_| error(4, "the claimed compressed size is too large for this machine"))?;
         Ok(Some(Layer { stored, size: size as usize, decompressor }))
     }
 
@@ -126,25 +129,25 @@ impl<'a> Image<'a> {
         let end = LAYER_HEADER.checked_add(layer.stored);
         let body = end
             .and_then(|end| bytes.get(LAYER_HEADER..end))
-            .ok_or(error(4, "compressed data that ends after its resource"))?;
+            .ok_or(error(4, "the compressed data ends after the end of its resource"))?;
         let name = self.string(layer.decompressor.into());
-        match name.ok_or(error(20, "a decompressor whose name is outside the string table"))? {
+        match name.ok_or(error(20, "the name of the decompressor is outside the string table"))? {
             b"zip" => {
                 if layer.size as u64 > inflate_bound(body.len() as u64) {
-                    return Err(error(12, "a size that the compressed data cannot unpack to"));
+                    return Err(error(12, "the claimed size is more than the compressed data can unpack to"));
                 }
                 out.clear();
                 out.resize(layer.size, 0);
                 if !inflate.zlib(body, out) {
                     return Err(error(
                         LAYER_HEADER as u64,
-                        "compressed data that is broken or of another size",
+                        "the compressed data is broken or does not have the claimed size",
                     ));
                 }
                 Ok(())
             }
             b"compact-cp" => compact_cp::unpack(body, layer.size, &|offset| self.string(offset), out),
-            _ => Err(error(20, "an unknown decompressor")),
+            _ => Err(error(20, "the decompressor is unknown")),
         }
     }
 }

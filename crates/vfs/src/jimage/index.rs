@@ -19,7 +19,7 @@ pub struct ImageError {
 
 impl fmt::Display for ImageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at offset {:#x}", self.what, self.offset)
+        write!(f, "{} (at offset {:#x})", self.what, self.offset)
     }
 }
 
@@ -50,7 +50,7 @@ pub struct Image<'a> {
 pub struct Location {
     /// The offset of the stored bytes from the start of the content area.
     pub content_offset: u64,
-    /// The number of stored bytes if the resource is compressed; otherwise 0.
+    /// The number of stored bytes if the resource is compressed; 0 if it is not compressed.
     pub compressed_size: u64,
     /// The size of the resource in bytes after decompression.
     pub size: u64,
@@ -80,17 +80,19 @@ impl ImageHeader {
     /// Decodes the header of an image of either byte order; an error if its tables are not within `data`.
     pub fn parse(data: &[u8]) -> Result<ImageHeader, ImageError> {
         let error = |offset, what| ImageError { offset, what };
-        let magic = read4(data, 0, false).ok_or(error(0, "no room for an image header"))?;
+        let magic =
+            read4(data, 0, false).ok_or(error(0, "the file is too short for the header of a JDK image"))?;
         let big_endian = match magic {
             MAGIC => false,
             it if it.swap_bytes() == MAGIC => true,
-            _ => return Err(error(0, "no image: it does not start with 0xCAFEDADA")),
+            _ => return Err(error(0, "the file is not a JDK image: it does not start with 0xCAFEDADA")),
         };
         let field = |offset: usize| {
-            read4(data, offset, big_endian).ok_or(error(offset as u64, "no room for an image header"))
+            read4(data, offset, big_endian)
+                .ok_or(error(offset as u64, "the file is too short for the header of a JDK image"))
         };
         if field(4)? >> 16 != 1 {
-            return Err(error(4, "an image of a major version other than 1"));
+            return Err(error(4, "the major version of the image is not 1"));
         }
         let table_length = field(16)? as usize;
         let (location_size, string_size) = (field(20)? as usize, field(24)? as usize);
@@ -103,7 +105,7 @@ impl ImageHeader {
             (content <= data.len()).then_some((offsets, locations, strings, content))
         };
         let (offsets, locations, strings, content) =
-            tables().ok_or(error(16, "the index of the image ends after the file"))?;
+            tables().ok_or(error(16, "the index of the image ends after the end of the file"))?;
         Ok(ImageHeader {
             big_endian,
             table_length,
@@ -168,10 +170,11 @@ impl<'a> Image<'a> {
         }
         let at = self.header.offsets + 4 * slot;
         let error = |what| ImageError { offset: at as u64, what };
-        let offset = self.u4(at).ok_or(error("no room for an offset"))? as usize;
-        let attributes = self.attributes(offset).ok_or(error("a location that cannot be read"))?;
-        let string =
-            |kind: usize| self.string(attributes[kind]).ok_or(error("a name outside the string table"));
+        let offset = self.u4(at).ok_or(error("the offset table is cut off"))? as usize;
+        let attributes = self.attributes(offset).ok_or(error("the location of a resource cannot be read"))?;
+        let string = |kind: usize| {
+            self.string(attributes[kind]).ok_or(error("the name of a resource is outside the string table"))
+        };
         let resource = Resource {
             module: string(1)?,
             parent: string(2)?,
