@@ -1,19 +1,19 @@
-//! ajar's side of `cargo xtask bench`, which builds this program with `--release` and runs each mode in a separate
-//! process.
+//! Measures ajar for `cargo xtask bench`, which builds this program with `--release` and runs each mode in a separate
+//! process; `AsmBench` measures ASM in the same way.
 //!
 //! - `ajar-bench blob INPUT OUT [ROOT]` writes a *blob*: the classes of a JDK, jar or folder one after another, each
-//!   after its length in four bytes (big-endian), so that both sides read the same bytes from memory. `ROOT` selects
-//!   a module.
-//! - `ajar-bench sample TIER OUT N` writes a blob with one in N of the classes in the manifest of a corpus tier, each
-//!   name once. The choice depends only on the names. Prints the number of classes.
+//!   after its length in four bytes (big-endian), so that ajar and ASM read the same bytes from memory. `ROOT`
+//!   selects a module.
+//! - `ajar-bench sample TIER OUT N` writes a blob with one in N of the classes of the jars in the manifest of a
+//!   corpus tier, each name once. The choice depends only on the names. Prints the number of classes.
 //! - `ajar-bench read BLOB` reads every instruction, handler and line.
 //! - `ajar-bench graphs BLOB` computes the stackless form, the local facts and the graph of every method.
 //! - `ajar-bench list JAR` lists a jar in memory and hashes its entries; `disk JAR` first reads the jar from disk.
-//! - `ajar-bench facts BLOB` keeps the facts of all classes and prints the memory that they take and the size of the
-//!   class files, both in bytes.
+//! - `ajar-bench facts BLOB` computes the facts of all classes, and prints the memory that the facts take, the size
+//!   of the class files (both in bytes), and the number of classes.
 //!
-//! A mode that measures time prints the CPU time of its thread in nanoseconds, the median of five rounds after four
-//! warm-up rounds, then counts that show that both sides did the same work.
+//! A mode that measures time prints the CPU time of its thread in nanoseconds, as the median of five rounds after
+//! four warm-up rounds. Then it prints counts, which show whether ajar and ASM did the same work.
 
 use std::collections::HashSet;
 use std::hint::black_box;
@@ -110,7 +110,7 @@ fn list(name: &str, bytes: Vec<u8>) -> Result<usize> {
     Ok(n)
 }
 
-/// The bytes of memory that belong to this process alone.
+/// Returns the memory of this process in bytes, without mapped files.
 fn own_memory() -> Result<u64> {
     driver::usage::own_memory().context("this system does not report the memory of a process")
 }
@@ -198,14 +198,14 @@ fn sample(tier: &str, out: &str, one_in: u64) -> Result<()> {
     Ok(())
 }
 
-/// A hash of a name (FNV-1a, folded).
+/// Returns a hash of a name (FNV-1a, folded).
 fn mixed(name: &str) -> u64 {
     let step = |acc: u64, it: u8| (acc ^ u64::from(it)).wrapping_mul(0x0100_0000_01b3);
     let it = name.bytes().fold(0xcbf2_9ce4_8422_2325, step);
     it ^ (it >> 32)
 }
 
-/// Splits a blob into its classes.
+/// Splits a blob into its class files.
 fn split(mut blob: &[u8]) -> Result<Vec<&[u8]>> {
     let mut classes = Vec::new();
     while let Some((length, rest)) = blob.split_first_chunk() {
@@ -254,7 +254,7 @@ fn read(classes: &[&[u8]]) -> Result<Counts> {
     Ok(counts)
 }
 
-/// The median CPU time of this thread for one round, in nanoseconds.
+/// Runs `round` several times, and returns the median CPU time of this thread for one round, in nanoseconds.
 fn median(mut round: impl FnMut() -> Result<()>) -> Result<u64> {
     let mut times = Vec::with_capacity(ROUNDS);
     for n in 0..WARM_UP + ROUNDS {
@@ -269,8 +269,8 @@ fn median(mut round: impl FnMut() -> Result<()>) -> Result<u64> {
     Ok(times[ROUNDS / 2])
 }
 
-/// The time in nanoseconds that this thread has run on a CPU. The times in `stat` have a resolution of a hundredth of
-/// a second.
+/// Returns the time in nanoseconds that this thread has run on a CPU, from `schedstat`: the times in `stat` have a
+/// resolution of a hundredth of a second.
 fn cpu_time() -> Result<u64> {
     let path = "/proc/thread-self/schedstat";
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;

@@ -1,8 +1,8 @@
-//! Measures how soon work on the solved program stops after it is cancelled. `ajar-polls JDK APP LIB` uses the
-//! modules APP and LIB of a JDK as an application and a library, and the rest of it as the JDK. For each way to bring
-//! the program up to date, it prints the number of runs and the maximum duration. It also prints two times at p50,
-//! p99 and maximum: the time between two checks for cancellation, and the time from cancellation at a random check to
-//! the end of the work.
+//! Measures how soon an update of the solved program stops after it is cancelled. `ajar-polls JDK APP LIB` uses the
+//! modules APP and LIB of a JDK as an application and a library, and the other modules as the JDK. For each kind of
+//! update, this program prints the number of runs and the maximum duration. It also prints two times at p50, p99 and
+//! maximum: the time between two checks for cancellation, and the time from a cancellation at a random check to the
+//! end of the work.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ fn main() -> Result<()> {
     }
 }
 
-/// Reads the classes of the two modules, and those of all other modules.
+/// Reads the classes of a JDK: those of the first module, of the second, and of all other modules.
 fn read(jdk: &str, modules: [&str; 2]) -> Result<[Classes; 3]> {
     let spec = WorldSpec {
         inputs: vec![jdk.into()],
@@ -54,7 +54,7 @@ fn read(jdk: &str, modules: [&str; 2]) -> Result<[Classes; 3]> {
     Ok(acc)
 }
 
-/// The measurements of one way to bring the program up to date.
+/// The measured times of one kind of update of the program.
 #[derive(Default)]
 struct Measured {
     times: Vec<Duration>,
@@ -76,8 +76,8 @@ impl Measured {
     }
 }
 
-/// A clock that excludes time in which the thread waited for a CPU because other threads used it. Waiting is excluded
-/// only from longer gaps.
+/// A clock for the time between two calls. In gaps above 500 µs, time in which the thread waited for a CPU is
+/// excluded.
 struct Clock {
     last: Instant,
     waited: Duration,
@@ -88,7 +88,7 @@ impl Clock {
         Clock { last: Instant::now(), waited: waited() }
     }
 
-    /// The time since the last call.
+    /// Returns the time since the last call of this function.
     fn gap(&mut self) -> Duration {
         let mut gap = self.last.elapsed();
         if gap > Duration::from_micros(500) {
@@ -100,7 +100,7 @@ impl Clock {
     }
 }
 
-/// The total time that this thread has waited for a CPU.
+/// Returns the total time that this thread has waited for a CPU.
 fn waited() -> Duration {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let field = text.split(' ').nth(1).and_then(|it| it.parse().ok());
@@ -115,7 +115,8 @@ struct Run {
 }
 
 impl Run {
-    /// Brings the program up to date; if `break_off` is set, it is cancelled once before.
+    /// Updates the program, and records the times. If `break_off` is set, a first attempt is cancelled at a random
+    /// check.
     fn advance(&mut self, measured: &mut Measured, break_off: bool) -> Result<Advance> {
         if break_off {
             let n = 1 + self.rng.below([8, 256, 8_192, 65_536][self.rng.clone().below(4) as usize]);
@@ -178,7 +179,8 @@ fn tier(role: Role, classes: &Classes, first: usize) -> Tier {
     Tier { role, records: records.collect() }
 }
 
-/// The class with one bit flipped; `None` if the result is not a class of the same name with a different record.
+/// Flips a random bit of a class file, and returns the record of the result; `None` if the result is not a class of
+/// the same name with a different record.
 fn edited(bytes: &[u8], record: &ClassRecord, rng: &mut Rng) -> Option<ClassRecord> {
     let mut bytes = bytes.to_vec();
     let i = rng.range(10, bytes.len() as i32 - 1) as usize;

@@ -1,9 +1,10 @@
-//! Analyses whole programs for `cargo xtask bench`. Each run is a separate process, so nothing is cached.
+//! Measures the analysis of a whole program for `cargo xtask bench`. Each run is a separate process, so nothing is
+//! cached.
 //!
-//! - `ajar-whole program WORLD BLOB` computes the final graphs of all methods of a blob of `ajar-bench` on one
-//!   thread. It prints the CPU time of the process in nanoseconds for each stage (records, program, solved, graphs),
-//!   the time of the propagation alone, counts (methods, components, sets, nodes, edges), the system time before the
-//!   last stage, and the peak memory in bytes.
+//! - `ajar-whole program WORLD BLOB` computes the final graphs of all methods of a blob (class files one after
+//!   another, see `ajar-bench`) on one thread. It prints the CPU time of the process in nanoseconds for each stage
+//!   (records, program, solved, graphs) and for the propagation alone; counts (methods, components, sets, nodes,
+//!   edges); the system time of all stages except the propagation; and the peak memory in bytes.
 
 use std::hint::black_box;
 
@@ -83,14 +84,14 @@ fn whole(world: &str, blob: &str) -> Result<()> {
     Ok(())
 }
 
-/// The CPU time of the process in nanoseconds.
+/// Returns the CPU time of the process in nanoseconds.
 fn cpu() -> Result<u64> {
     driver::usage::process_time()
         .map(|it| it.as_nanos() as u64)
         .context("this system does not report CPU times")
 }
 
-/// Splits a blob into its classes.
+/// Splits a blob into its class files.
 fn split(mut blob: &[u8]) -> Result<Vec<&[u8]>> {
     let mut classes = Vec::new();
     while let Some((length, rest)) = blob.split_first_chunk() {

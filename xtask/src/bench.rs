@@ -1,10 +1,10 @@
-//! `cargo xtask bench [WORD [EDITS]]`: figures of ajar beside those of ASM 9, measured in the same run with the same
-//! bytes. Prints a table and writes `bench-out/bench.tsv`.
+//! `cargo xtask bench [WORD [EDITS]]` measures the performance of ajar, in part against ASM 9 on the same bytes in
+//! the same run. Prints a table and writes `bench-out/bench.tsv`.
 //!
 //! WORD selects the benches whose name contains it, such as `ajar watch`, `guava` or `closed world`. EDITS is the
 //! number of edited classes for benches that edit a program in their own process (default: 1,000). Benches of
-//! `ajar watch` change a tenth as many files, and replace a hundredth as many jars. Each row names the command of the
-//! shipped binary that gave the figure, or `-` if a program of the bench calls the rooms directly.
+//! `ajar watch` change a tenth of this number of files, and replace a hundredth of it of jars. Each row names the
+//! command of the shipped binary that was measured, or has `-` if a program of the bench calls the crates directly.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use crate::growth::{self, Growth};
 use crate::jdk::{self, Jdk};
 use crate::watched::{self, App, Change, PROGRAMS, Program, Watch, World};
 
-/// A figure of ajar and its target.
+/// A bench: a figure (time, memory or ratio) that is measured for ajar, and the target for it.
 #[derive(Clone, Copy)]
 struct Bench<'a> {
     name: &'a str,
@@ -28,53 +28,61 @@ struct Bench<'a> {
     target: Target,
 }
 
-/// The subject of a measurement.
+/// What a bench measures.
 #[derive(Clone, Copy)]
 enum Subject {
-    /// The CPU time of one thread for the same bytes, as the ratio of ASM's time to ajar's.
+    /// The CPU time that ASM (a Java library for class files) takes on one thread, divided by the time that ajar
+    /// takes for the same class files.
     Peer {
-        /// The mode of `ajar-bench`, then that of `AsmBench`.
+        /// The name of the task that the program `ajar-bench` is to measure.
         ours: &'static str,
+        /// The name of the task that the program `AsmBench` is to measure.
         peers: &'static str,
         /// The module of the JDK image whose classes both sides read; `None` for all modules.
         module: Option<&'static str>,
-        /// Whether both sides must print the same counts.
+        /// Whether both programs must print the same numbers of classes and other items.
         same_counts: bool,
     },
-    /// The CPU time in ms of a mode of `ajar-bench` for a jar with all classes of the JDK, scaled to the speed of the
+    /// The CPU time in ms of a task of `ajar-bench` for a jar with all classes of the JDK, scaled to the speed of the
     /// reference machine, on which the target was set.
     Jar(&'static str),
-    /// The bytes of memory that facts take for each byte of class files.
+    /// The memory in bytes that the facts of all classes take, per byte of their class files.
     Facts,
-    /// A figure of the computation of all final graphs of the whole JDK in the open world, on one thread.
+    /// A time or the memory that ajar needs to compute all final graphs of the whole JDK in the open world, on one
+    /// thread.
     Whole(Whole),
-    /// The CPU time in ms from class bytes to all final graphs of Jasmin alone, without the time to start a process,
-    /// scaled to the reference machine.
+    /// The CPU time in ms from class bytes to all final graphs of the application Jasmin without a JDK. The time to
+    /// start a process is subtracted; the rest is scaled to the reference machine.
     Alone,
-    /// The CPU time in seconds to compute the exceptions of all methods of Jasmin with JDK 17, scaled to the
-    /// reference machine.
+    /// The CPU time in seconds to compute the exceptions of all methods of the application Jasmin with JDK 17, scaled
+    /// to the reference machine.
     OnJdk,
-    /// The ratio of a figure for the whole large tier to the same figure for a tenth of it.
+    /// A time or the memory that ajar needs for the outside jars of the corpus tier `large`, divided by the same
+    /// figure for a tenth of their classes.
     Growth(Whole),
-    /// The maximum memory in MB of a command for the whole JDK, without mapped files.
+    /// The maximum memory in MB, without mapped files, that a command of ajar needs for the whole JDK.
     Memory(&'static str),
-    /// The ratio of the wall times of a command for the whole JDK on one thread and on two threads.
+    /// The wall time of a command of ajar for the whole JDK on one thread, divided by its wall time on two threads.
     Threads(&'static str),
-    /// The CPU time in ms of an edit of a class of a group, with JDK 17, scaled to the reference machine.
+    /// The CPU time in ms that ajar takes for an edit of a class in this group of classes of a program, which runs on
+    /// JDK 17; scaled to the reference machine.
     Edits(Program, &'static str, Edits),
-    /// The ratio of the p50 times of the same edits in the whole large tier and in a tenth of it.
+    /// The p50 time of edits of classes in the corpus tier `large` (outside jars), divided by the p50 time of the
+    /// same edits if only a tenth of the classes is loaded.
     EditGrowth,
-    /// The time in ms that `ajar watch throws` takes for a change on disk.
+    /// The time in ms that `ajar watch throws` takes to react to a change on disk.
     Watch(Watch),
 }
 
-/// The measured part of an edit.
+/// The measured time of an edit.
 #[derive(Clone, Copy)]
 enum Edits {
-    /// The p50 time from new bytes to the exceptions of the class and of its callers.
+    /// The p50 time from the new bytes to the exceptions of the methods of the class and of its callers.
     P50,
+    /// The p99 time from the new bytes to the exceptions of the methods of the class and of its callers.
     P99,
-    /// The p99 time until all of the application is answered, less 4 µs for each set that changed.
+    /// The p99 time until the exceptions of all methods of the application are known, less 4 µs for each exception
+    /// set that changed.
     Beyond,
 }
 
@@ -83,7 +91,7 @@ enum Edits {
 enum Whole {
     /// The CPU time in seconds from class bytes to all final graphs, scaled to the reference machine.
     Total,
-    /// The part of that time that builds and solves the system of inclusions.
+    /// The CPU time in seconds to build and solve the system of inclusions, scaled to the reference machine.
     Propagation,
     /// The maximum memory in MB.
     Memory,
@@ -94,14 +102,15 @@ enum Whole {
 enum Target {
     AtLeast(f64),
     AtMost(f64),
-    /// No target; the figure is only reported.
+    /// The figure has no target, and is only printed.
     Told,
 }
 
-/// The program with edits in all groups of classes.
+/// The only program for which edits are measured in all groups of classes; for other programs, only edits of the
+/// application are measured.
 const JASMIN: Program = Program { app: App::Jasmin, world: World::Open };
 
-/// All benches except those of [`series`].
+/// All benches except the ones that [`series`] returns.
 const BENCHES: &[Bench<'static>] = &[
     Bench {
         name: "JDK 17: read every instruction, handler and line",
@@ -218,24 +227,25 @@ const BENCHES: &[Bench<'static>] = &[
     },
 ];
 
-/// The Java release of the JDK for which the targets hold.
+/// The Java release of the JDK for which the targets were set.
 const JDK_FEATURE: u32 = 17;
 
 /// The seconds that ASM 9.4 took to read JDK 17 on the reference machine, on which the targets in milliseconds were
 /// set.
 const ASM_READ: f64 = 0.356;
 
-/// The number of runs of each side of a comparison, in alternation. The minimum counts, because other work of the
-/// machine only adds time.
+/// The number of alternating runs of ajar and ASM in a comparison. Of each program, the minimum time is used, because
+/// other work of the machine only adds time.
 const TIMES: usize = 3;
 
-/// The number of runs if the target is a time, and only one side is measured.
+/// The number of times that ajar is run to measure a time that has a target. ASM is run as often, to measure the
+/// speed of the machine.
 const TIMES_PACED: usize = 7;
 
-/// The flags of a command for the whole JDK.
+/// The flags that are passed to a command of ajar whose input is the whole JDK.
 const WIDE: [&str; 5] = ["--quiet", "--jdk", "none", "--output-format", "json"];
 
-/// The output of one side: a number, then counts.
+/// The output of `ajar-bench` or `AsmBench`: the measured number, then counts of classes and other items as text.
 #[derive(Clone, Debug, PartialEq)]
 struct Measured {
     number: u64,
@@ -244,15 +254,17 @@ struct Measured {
 
 struct Row<'a> {
     name: &'a str,
-    /// The command of the shipped binary that was measured; `-` if none was.
+    /// The command of the shipped binary `ajar` that was measured; `-` if a program of the bench was measured
+    /// instead.
     command: String,
-    /// A description of the measurement for people.
+    /// Details of the measurement, as text for people.
     seen: String,
     figure: f64,
     target: Target,
 }
 
-/// Runs the benches whose name contains `word`, with `n_edits` edits. Fails if one misses its target.
+/// Runs the benches whose name contains `word`; those about edits make `n_edits` edits. Fails if a bench misses its
+/// target.
 pub(crate) fn run(root: &Path, word: &str, n_edits: u32) -> Result<()> {
     let series = series();
     let of_series = series.iter().map(|it| Bench { name: &it.0, subject: it.1, target: it.2 });
@@ -293,7 +305,7 @@ pub(crate) fn run(root: &Path, word: &str, n_edits: u32) -> Result<()> {
     Ok(())
 }
 
-/// The benches for each program, with their names.
+/// Returns the benches that are repeated for each of several programs. Each has a name, a subject and a target.
 fn series() -> Vec<(String, Subject, Target)> {
     let mut acc = Vec::new();
     for program in PROGRAMS.into_iter().filter(|it| *it != JASMIN) {
@@ -307,7 +319,7 @@ fn series() -> Vec<(String, Subject, Target)> {
     acc
 }
 
-/// The tools and inputs of a run, and the results that several benches share.
+/// The programs and inputs of a run of benches, and the measurements that several benches share.
 struct Workbench {
     ours: PathBuf,
     whole: PathBuf,
@@ -316,15 +328,16 @@ struct Workbench {
     jdk: Jdk,
     root: PathBuf,
     out: PathBuf,
-    /// The measurements of growth, made once for all their figures.
+    /// The measurements of the corpus tier `large` and of a tenth of its classes, from which several figures are
+    /// derived.
     growth: OnceCell<Growth>,
     n_edits: u32,
-    /// The measurements in each program, made once for all their figures.
+    /// The measurements of edits in each program, from which several figures are derived.
     edited: RefCell<BTreeMap<Program, Paced>>,
     watched: RefCell<BTreeMap<(Program, Change), Paced>>,
 }
 
-/// A table of measurements, and the speed of this machine at that time.
+/// A table of measurements, and the speed of this machine during them, relative to the reference machine.
 #[derive(Clone)]
 struct Paced {
     table: Table,
@@ -340,7 +353,7 @@ impl Workbench {
         Ok(*self.growth.get_or_init(|| it))
     }
 
-    /// The figure of a subject, and a description for people.
+    /// Measures the figure of a bench. Returns it, and details as text for people.
     fn measure(&self, subject: &Subject) -> Result<(f64, String)> {
         match *subject {
             Subject::Peer { ours, peers, module, same_counts } => self.peer(ours, peers, module, same_counts),
@@ -348,12 +361,18 @@ impl Workbench {
                 let it = self.run_ours("facts", &self.blob(None)?)?;
                 let input: f64 = it.counts.split('\t').next().unwrap_or_default().parse()?;
                 let figure = it.number as f64 / input;
-                Ok((figure, format!("{:.0} MB for {:.0} MB", it.number as f64 / 1e6, input / 1e6)))
+                Ok((
+                    figure,
+                    format!("{:.0} MB for class files of {:.0} MB", it.number as f64 / 1e6, input / 1e6),
+                ))
             }
             Subject::Jar(mode) => {
                 let jar = self.jar()?;
                 let (ms, pace) = self.paced(|| Ok(self.run_ours(mode, &jar)?.number as f64 / 1e6))?;
-                let seen = format!("{ms:.1} ms here, where ASM takes {:.1} times as long", 1.0 / pace);
+                let seen = format!(
+                    "{ms:.1} ms on this machine, where ASM takes {:.1} times as long as on the reference machine",
+                    1.0 / pace
+                );
                 Ok((ms * pace, seen))
             }
             Subject::Whole(which) => self.whole(which),
@@ -375,7 +394,10 @@ impl Workbench {
                 };
                 let start = middle(vec![graphs(&empty)?, graphs(&empty)?, graphs(&empty)?]) * 1e3;
                 let (all, pace) = self.paced(|| Ok(graphs(&blob)? * 1e3))?;
-                Ok(((all - start) * pace, format!("{all:.1} ms here, of which {start:.1} ms to start")))
+                Ok((
+                    (all - start) * pace,
+                    format!("{all:.1} ms on this machine, of which {start:.1} ms to start the process"),
+                ))
             }
             Subject::OnJdk => {
                 let mut command = Command::new(&self.ajar);
@@ -384,7 +406,10 @@ impl Workbench {
                 let (best, pace) = self.paced(|| cpu_of(&mut command, 1))?;
                 Ok((
                     best * pace,
-                    format!("{best:.2} s here, where ASM takes {:.1} times as long", 1.0 / pace),
+                    format!(
+                        "{best:.2} s on this machine, where ASM takes {:.1} times as long as on the reference machine",
+                        1.0 / pace
+                    ),
                 ))
             }
             Subject::Memory(command) => {
@@ -398,7 +423,7 @@ impl Workbench {
                     one = one.min(self.jdk_wide(command, 1)?.0);
                     two = two.min(self.jdk_wide(command, 2)?.0);
                 }
-                Ok((one / two, format!("{one:.2} s and {two:.2} s")))
+                Ok((one / two, format!("{one:.2} s on one thread, {two:.2} s on two")))
             }
             Subject::Edits(program, group, what) => self.edited(program, group, what),
             Subject::EditGrowth => {
@@ -412,7 +437,8 @@ impl Workbench {
         }
     }
 
-    /// The command of the shipped binary that was measured; `-` if none was.
+    /// Returns the command of the shipped binary `ajar` that is measured for a subject; `-` if a program of the bench
+    /// is measured instead.
     fn shipped(&self, subject: Subject) -> String {
         match subject {
             Subject::OnJdk => "ajar throws --quiet --threads 1 --jdk JDK jasmin-sable.jar".to_string(),
@@ -434,7 +460,8 @@ impl Workbench {
         }
     }
 
-    /// A figure of edits. All figures of one program come from one run.
+    /// Returns a measured time of edits in a group of classes of a program, and details as text for people. All times
+    /// of one program come from one run.
     fn edited(&self, program: Program, group: &str, what: Edits) -> Result<(f64, String)> {
         let known = self.edited.borrow().get(&program).cloned();
         let Paced { table, pace } = match known {
@@ -457,7 +484,7 @@ impl Workbench {
         let seen = match what {
             // Describe the run only once.
             Edits::P50 => format!(
-                "p50/p99/most here, where ASM takes {:.1} times as long: {}",
+                "p50/p99/most on this machine, where ASM takes {:.1} times as long as on the reference machine: {}",
                 1.0 / pace,
                 table.seen(group)
             ),
@@ -466,7 +493,8 @@ impl Workbench {
         Ok((figure, seen))
     }
 
-    /// The measurements of `ajar watch`. All figures of one program and one kind of change come from one run.
+    /// Returns the measurements of `ajar watch` for a program and a kind of change. All times of the same program and
+    /// kind of change come from one run.
     fn watched(&self, it: Watch) -> Result<Paced> {
         let key = (it.program, it.change);
         if let Some(it) = self.watched.borrow().get(&key) {
@@ -479,7 +507,8 @@ impl Workbench {
         Ok(self.watched.borrow_mut().entry(key).or_insert(paced).clone())
     }
 
-    /// The table that a command prints. ASM reads before and after it, to measure the speed of this machine.
+    /// Runs a command and returns the table that it prints. ASM runs before and after the command, to measure the
+    /// speed of this machine.
     fn beside_asm(&self, command: &mut Command) -> Result<Paced> {
         let peer = Peer::build(&self.root, &self.out, &self.jdk)?;
         let mut asm = peer.command("read", &self.blob(None)?);
@@ -496,9 +525,9 @@ impl Workbench {
         Ok(Paced { table, pace: ASM_READ / middle(reads) })
     }
 
-    /// The median of several runs, and the speed of this machine relative to the reference machine, where ASM read
-    /// the whole JDK in [`ASM_READ`] seconds. ASM reads between the runs, because the speed of a shared machine
-    /// varies. The median is used because the minimum of short runs would be luckier than the minimum of long ones.
+    /// Returns the median of several runs of `ours`, and the speed of this machine relative to the reference machine,
+    /// where ASM read the whole JDK in [`ASM_READ`] seconds. ASM runs after each run, because the speed of a shared
+    /// machine varies. The median is used because a minimum favours short runs over long ones.
     fn paced(&self, mut ours: impl FnMut() -> Result<f64>) -> Result<(f64, f64)> {
         let peer = Peer::build(&self.root, &self.out, &self.jdk)?;
         let mut asm = peer.command("read", &self.blob(None)?);
@@ -533,7 +562,8 @@ impl Workbench {
         Ok((b / a, format!("{a:.3} s, {speed:.0} MB/s; ASM {b:.3} s")))
     }
 
-    /// A blob with all classes of the JDK, or of one of its modules.
+    /// Writes a blob (class files one after another) with all classes of the JDK or of one of its modules, and
+    /// returns the path of the blob. `module` is `None` for the whole JDK.
     fn blob(&self, module: Option<&str>) -> Result<PathBuf> {
         let blob = self.out.join(format!("jdk-{}-{}.blob", self.jdk.feature(), module.unwrap_or("all")));
         let mut command = Command::new(&self.ours);
@@ -542,7 +572,7 @@ impl Workbench {
         Ok(blob)
     }
 
-    /// A jar with all classes of the JDK, made by the JDK's own tools.
+    /// Returns the path of a jar with all classes of the JDK. On first use, the jar is made by the JDK's own tools.
     fn jar(&self) -> Result<PathBuf> {
         let jar = self.out.join(format!("jdk-{}.jar", self.jdk.feature()));
         if !jar.is_file() {
@@ -557,7 +587,7 @@ impl Workbench {
         Ok(jar)
     }
 
-    /// A blob with the classes of an application.
+    /// Writes a blob with the classes of an application, and returns its path.
     fn app(&self, app: App) -> Result<PathBuf> {
         match app {
             App::Jasmin => self.jasmin_blob(),
@@ -571,20 +601,21 @@ impl Workbench {
         }
     }
 
-    /// The jar of an application of about 150 classes.
+    /// Fetches the jar of Jasmin, an application of about 150 classes, and returns its path.
     fn jasmin(&self) -> Result<PathBuf> {
         corpus::run(&self.root, "small", true)?;
         find_jar(&self.root.join("corpus/small/jasmin-sable/usr/share/java"), "jasmin-sable")
     }
 
-    /// A blob with the classes of Jasmin.
+    /// Writes a blob with the classes of Jasmin, and returns its path.
     fn jasmin_blob(&self) -> Result<PathBuf> {
         let blob = self.out.join("jasmin.blob");
         output(Command::new(&self.ours).arg("blob").arg(self.jasmin()?).arg(&blob))?;
         Ok(blob)
     }
 
-    /// A figure of the JDK as a whole program. Each run is a separate process, so nothing is cached.
+    /// Measures a figure of the whole JDK as a program. Returns the figure, and details as text for people. Each run
+    /// is a separate process, so nothing is cached.
     fn whole(&self, which: Whole) -> Result<(f64, String)> {
         let blob = self.blob(None)?;
         let (mut best, mut line) = (f64::INFINITY, String::new());
@@ -605,7 +636,7 @@ impl Workbench {
                 let stages = [records, records + program + solved, graphs].map(|it| it / 1e9);
                 let [records, solved, graphs] = stages;
                 line = format!(
-                    "{records:.1} s to records, {solved:.1} s to a solution, {graphs:.1} s for graphs"
+                    "{records:.1} s to make the records, {solved:.1} s until the solution, {graphs:.1} s to make the graphs"
                 );
             }
             Ok(figure)
@@ -617,11 +648,15 @@ impl Workbench {
         let (best, pace) = self.paced(run)?;
         Ok((
             best * pace,
-            format!("{best:.2} s here ({line}), where ASM takes {:.1} times as long", 1.0 / pace),
+            format!(
+                "{best:.2} s on this machine ({line}), where ASM takes {:.1} times as long as on the reference machine",
+                1.0 / pace
+            ),
         ))
     }
 
-    /// The wall time in seconds and the peak of unmapped memory in bytes of a command for the whole JDK.
+    /// Runs a command of ajar for the whole JDK. Returns its wall time in seconds, and its peak memory in bytes
+    /// without mapped files.
     fn jdk_wide(&self, what: &str, threads: u32) -> Result<(f64, u64)> {
         let mut command = Command::new(&self.ajar);
         command
@@ -648,13 +683,13 @@ impl Workbench {
     }
 }
 
-/// The median.
+/// Returns the median of the figures.
 fn middle(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
     figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// The CPU time in seconds of a command, as the mean of `runs` runs.
+/// Returns the CPU time of a command in seconds, as the mean of `runs` runs.
 fn cpu_of(command: &mut Command, runs: u32) -> Result<f64> {
     let before = children_time()?;
     for _ in 0..runs {
@@ -666,8 +701,8 @@ fn cpu_of(command: &mut Command, runs: u32) -> Result<f64> {
     Ok((children_time()? - before) / f64::from(runs))
 }
 
-/// The CPU time in seconds, to a hundredth, of the child processes that this process waited for: fields 16 and 17 of
-/// `/proc/*/stat`.
+/// Returns the CPU time in seconds, to a hundredth, of the child processes that this process has waited for: fields
+/// 16 and 17 of `/proc/*/stat`.
 fn children_time() -> Result<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").context("this system does not report CPU times")?;
     let (_, rest) = stat.rsplit_once(')').context("no program name in /proc/self/stat")?;
@@ -677,7 +712,8 @@ fn children_time() -> Result<f64> {
     Ok((ticks()? + ticks()?) / 100.0)
 }
 
-/// The bytes of memory that are not mapped files, according to the kernel's status file; 0 if the file does not tell.
+/// Returns the memory of a process in bytes, without mapped files. `status` is the path of the process's status file
+/// in `/proc`; the result is 0 if the file does not have the figure.
 fn anonymous_memory(status: &str) -> u64 {
     let text = std::fs::read_to_string(status).unwrap_or_default();
     let line = text.lines().find_map(|it| it.strip_prefix("RssAnon:"));
@@ -692,7 +728,7 @@ fn find_jdk() -> Result<Jdk> {
         .with_context(|| format!("no JDK {JDK_FEATURE} with javac found: set JAVA_HOME, or install one"))
 }
 
-/// Builds a program as users build the product, and returns the path that cargo reports.
+/// Builds a program with `--release`, and returns the path of the executable that cargo reports.
 fn build(root: &Path, package: &str, what: &[&str], name: &str) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
@@ -709,7 +745,7 @@ fn build(root: &Path, package: &str, what: &[&str], name: &str) -> Result<PathBu
     executable.with_context(|| format!("cargo did not report the path of {name}"))
 }
 
-/// ASM on a JVM.
+/// The program `AsmBench`, which measures ASM on a JVM.
 struct Peer {
     java: PathBuf,
     class_path: std::ffi::OsString,
@@ -740,7 +776,7 @@ impl Peer {
     }
 }
 
-/// The jar of a library, such as `asm-9.4.jar` for `asm`, but not `asm-tree-9.4.jar`.
+/// Finds the jar of a library in a folder, such as `asm-9.4.jar` for `asm`, but not `asm-tree-9.4.jar`.
 fn find_jar(folder: &Path, name: &str) -> Result<PathBuf> {
     let is_it = |file: &str| {
         let version = file.strip_prefix(name).and_then(|it| it.strip_prefix('-')?.strip_suffix(".jar"));
@@ -757,7 +793,7 @@ fn find_jar(folder: &Path, name: &str) -> Result<PathBuf> {
 
 fn measured(line: &str) -> Result<Measured> {
     let (number, counts) = line.trim().split_once('\t').unwrap_or((line.trim(), ""));
-    let number: u64 = number.parse().with_context(|| format!("`{line}` starts with no number"))?;
+    let number: u64 = number.parse().with_context(|| format!("`{line}` does not start with a number"))?;
     Ok(Measured { number, counts: counts.to_string() })
 }
 

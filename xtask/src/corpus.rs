@@ -1,7 +1,7 @@
-//! `cargo xtask corpus TIER` fetches third-party packages listed in `test-data/corpora.tsv` through their ordinary
-//! clients (`apt-get download`, `pip download`, `npm pack`), checks their hashes and unpacks their jars into the
-//! git-ignored folder `corpus/TIER`, with a `manifest.tsv` that tests and benches read. Nothing is installed, and
-//! nothing of it is committed.
+//! `cargo xtask corpus TIER` fetches the third-party packages listed in `test-data/corpora.tsv` through their
+//! ordinary clients (`apt-get download`, `pip download`, `npm pack`), checks their hashes and unpacks their jars into
+//! the git-ignored folder `corpus/TIER`. A `manifest.tsv` in this folder lists the jars for tests and benches. No
+//! package is installed or committed.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ enum Kind {
     Npm,
 }
 
-/// One line of the list.
+/// A package with jars, which is a line of the list `test-data/corpora.tsv`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Package {
     tier: String,
@@ -34,16 +34,18 @@ struct Package {
     sha256: String,
 }
 
-/// A package on disk.
+/// The archive of a package, as downloaded.
 struct Archive {
     file: PathBuf,
     version: String,
     sha256: String,
-    /// Whether this is another version than the pinned one, accepted because of `--any-version`.
+    /// Whether the version differs from the listed one, which `--any-version` allows.
     drifted: bool,
 }
 
-/// Fetches one tier, or lists the JDKs of this machine for the tier `jdk`. Prints the path of the manifest.
+/// Fetches the packages of a tier (a named group of packages) and writes the manifest of the tier; for the tier
+/// `jdk`, lists the JDKs of this machine instead. Prints the path of the manifest. With `any_version`, other versions
+/// than the listed ones are accepted.
 pub(crate) fn run(root: &Path, tier: &str, any_version: bool) -> Result<()> {
     let folder = root.join("corpus").join(tier);
     if tier == JDK {
@@ -74,7 +76,7 @@ pub(crate) fn run(root: &Path, tier: &str, any_version: bool) -> Result<()> {
     Ok(())
 }
 
-/// Fetches one package of a tier and returns its folder. The manifest of the tier is not changed.
+/// Fetches one package of a tier, in any version, and returns its folder. The manifest of the tier is not changed.
 pub(crate) fn package(root: &Path, tier: &str, name: &str) -> Result<PathBuf> {
     let folder = root.join("corpus").join(tier);
     let list = std::fs::read_to_string(root.join(LIST)).with_context(|| format!("cannot read {LIST}"))?;
@@ -101,7 +103,7 @@ fn parse(list: &str) -> Result<Vec<Package>> {
     for (at, line) in list.lines().enumerate().filter(|(_, it)| !it.starts_with('#') && !it.is_empty()) {
         let fields: Vec<&str> = line.split('\t').collect();
         let &[tier, kind, name, version, sha256, _] = fields.as_slice() else {
-            bail!("{LIST}:{}: {} fields, 6 expected", at + 1, fields.len());
+            bail!("{LIST}:{}: the line has {} fields, 6 are expected", at + 1, fields.len());
         };
         let kind = match kind {
             "apt" => Kind::Apt,
@@ -110,7 +112,7 @@ fn parse(list: &str) -> Result<Vec<Package>> {
             _ => bail!("{LIST}:{}: unknown kind `{kind}`", at + 1),
         };
         if sha256.len() != 64 || !sha256.bytes().all(|it| it.is_ascii_hexdigit()) {
-            bail!("{LIST}:{}: `{sha256}` is no SHA-256 hash", at + 1);
+            bail!("{LIST}:{}: `{sha256}` is not a SHA-256 hash", at + 1);
         }
         let [tier, name, version, sha256] = [tier, name, version, sha256].map(str::to_string);
         packages.push(Package { tier, kind, name, version, sha256 });
@@ -118,7 +120,7 @@ fn parse(list: &str) -> Result<Vec<Package>> {
     Ok(packages)
 }
 
-/// The packages of a tier; `medium` contains `small`.
+/// Returns the packages of a tier; an error if there are none. The tier `medium` contains the tier `small`.
 fn select(packages: &[Package], tier: &str) -> Result<Vec<Package>> {
     let wanted = |it: &&Package| it.tier == tier || (tier == "medium" && it.tier == "small");
     let chosen: Vec<Package> = packages.iter().filter(wanted).cloned().collect();
@@ -157,7 +159,7 @@ fn fetch_and_unpack(client: &mut Client, package: &Package, folder: &Path) -> Re
     Ok(rows)
 }
 
-/// Fetches archives into one folder that all tiers share.
+/// Downloads archives of packages into one folder that all tiers share.
 struct Client {
     downloads: PathBuf,
     any_version: bool,
@@ -199,7 +201,7 @@ impl Client {
         if self.apt_download(&spec, file).is_err() {
             self.update()?;
             self.apt_download(&spec, file)
-                .context("the archive has not this version; `--any-version` takes the one it has")?;
+                .context("the archive does not have this version; `--any-version` accepts its present one")?;
         }
         Ok(())
     }
@@ -214,7 +216,8 @@ impl Client {
         Ok(Archive { sha256: sha256(&file)?, file, version, drifted: true })
     }
 
-    /// `apt-get download` names the file itself, so it runs in an empty folder.
+    /// Downloads the Debian package `spec` to `file`. `apt-get download` chooses the file name, so it runs in an
+    /// empty folder.
     fn apt_download(&self, spec: &str, file: &Path) -> Result<()> {
         let folder = self.downloads.join("incoming");
         let _ = std::fs::remove_dir_all(&folder);
@@ -263,12 +266,14 @@ impl Client {
     }
 }
 
-/// The version as part of a file name. Debian versions may contain `:`, `+` and `~`; only the first is a problem.
+/// Returns a version as part of a file name. Debian versions may contain `:`, which is escaped, and `+` and `~`,
+/// which are allowed.
 fn file_name(version: &str) -> String {
     version.replace(':', "%3a")
 }
 
-/// Unpacks an archive once; a file `.from` beside them contains the hash of the archive.
+/// Unpacks the jars of an archive into the folder `target`, unless that was done before: a file `.from` in the folder
+/// contains the hash of the unpacked archive.
 fn unpack(kind: Kind, archive: &Archive, target: &Path) -> Result<()> {
     let mark = target.join(".from");
     if std::fs::read_to_string(&mark).is_ok_and(|it| it == archive.sha256) {
@@ -288,7 +293,8 @@ fn unpack(kind: Kind, archive: &Archive, target: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Collects the jars and wars in a folder. Links are skipped, because Debian has two names for most jars.
+/// Collects the jars and wars in a folder. Symbolic links are skipped, because Debian packages have two names for
+/// most jars.
 fn find_jars(folder: &Path, jars: &mut Vec<PathBuf>) -> Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
@@ -302,7 +308,8 @@ fn find_jars(folder: &Path, jars: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// The manifest rows for the JDKs of this machine; their classes are read in place.
+/// Returns the rows of the manifest for the JDKs of this machine, whose classes are not copied but read where they
+/// are.
 fn jdk_rows() -> Result<String> {
     let mut rows = String::new();
     for jdk in jdk::find_all() {
@@ -323,7 +330,8 @@ fn sha256(file: &Path) -> Result<String> {
     Ok(sum.to_string())
 }
 
-/// Runs a command to its end and returns its output; its error output becomes the error.
+/// Runs a command to its end, and returns its standard output. If the command fails, the error contains what the
+/// command wrote to standard error.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().with_context(|| format!("cannot run {name}; is it installed?"))?;
@@ -331,7 +339,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
         let said = String::from_utf8_lossy(&output.stderr);
         bail!("{name} failed ({}): {}", output.status, said.trim());
     }
-    String::from_utf8(output.stdout).with_context(|| format!("{name} printed no text"))
+    String::from_utf8(output.stdout).with_context(|| format!("the output of {name} is not UTF-8"))
 }
 
 #[cfg(test)]
@@ -359,9 +367,12 @@ mod tests {
     #[test]
     fn an_error_in_a_list_names_its_line() {
         let error = |list: &str| parse(list).unwrap_err().to_string();
-        assert_eq!(error("# x\nsmall\tapt\ta\n"), "test-data/corpora.tsv:2: 3 fields, 6 expected");
+        assert_eq!(
+            error("# x\nsmall\tapt\ta\n"),
+            "test-data/corpora.tsv:2: the line has 3 fields, 6 are expected"
+        );
         assert_eq!(error(&format!("s\tftp\ta\t1\t{SUM}\t3")), "test-data/corpora.tsv:1: unknown kind `ftp`");
-        assert_eq!(error("s\tapt\ta\t1\tabc\t3"), "test-data/corpora.tsv:1: `abc` is no SHA-256 hash");
+        assert_eq!(error("s\tapt\ta\t1\tabc\t3"), "test-data/corpora.tsv:1: `abc` is not a SHA-256 hash");
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The cost of keeping answers current: the tables that `ajar-edits` prints, and the figures derived from them.
+//! The cost of keeping results current when classes are edited: reads the tables that `ajar-edits` prints, and
+//! derives figures from them.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,21 +9,21 @@ use anyhow::{Context, Result, bail};
 use crate::corpus::output;
 use crate::growth;
 
-/// The default number of edits of the application.
+/// The default number of edits that the benches make in an application.
 pub(crate) const EDITS: u32 = 1000;
 
-/// The number of edits that show how cost grows. With fewer, the median is not stable, because it lies between the
-/// times of different kinds of edits.
+/// The number of edits in the bench of how the time of an edit grows with the size of the program. With fewer edits,
+/// the median is not stable, because it lies between the times of different kinds of edits.
 const EDITS_GROWN: u32 = 500;
 
-/// The time in ms on the reference machine that an edit may take for each set that it changes.
+/// The time in ms on the reference machine that an edit may take for each exception set that it changes.
 const FOR_A_SET: f64 = 0.004;
 
-/// The output of `ajar-edits`.
+/// The table that `ajar-edits` prints, as rows of fields.
 #[derive(Clone, Debug)]
 pub(crate) struct Table(Vec<Vec<String>>);
 
-/// The times in ms that edits took.
+/// The times in ms that `n` edits took: p50, p99 and maximum.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Times {
     pub(crate) n: f64,
@@ -32,7 +33,7 @@ pub(crate) struct Times {
 }
 
 impl Table {
-    /// Runs the command and reads its table.
+    /// Runs a command, and parses the table that it prints.
     pub(crate) fn of(command: &mut Command) -> Result<Table> {
         Ok(Table::read(&output(command)?))
     }
@@ -46,18 +47,19 @@ impl Table {
         rows.map(|it| it[2..].iter().filter_map(|it| it.parse().ok()).collect())
     }
 
-    /// The command that was measured, if it is one of the shipped binary.
+    /// Returns the command of the shipped binary `ajar` that was measured; `None` if the table names none.
     pub(crate) fn command(&self) -> Option<&str> {
         self.0.iter().find(|it| it.len() == 2 && it[0] == "command").map(|it| it[1].as_str())
     }
 
-    /// A row with three counts.
+    /// Returns the three numbers in the row for a group and a kind, such as `cycles` and `all`; `None` if there is no
+    /// such row.
     pub(crate) fn counts(&self, group: &str, kind: &str) -> Option<[u64; 3]> {
         let row = self.rows(group, kind).next()?;
         <[f64; 3]>::try_from(row).ok().map(|it| it.map(|it| it as u64))
     }
 
-    /// The times of edits of a kind.
+    /// Returns the times of the edits of one kind in a group of classes; an error if the table has no such row.
     pub(crate) fn times(&self, group: &str, kind: &str) -> Result<Times> {
         match self.rows(group, kind).next().as_deref() {
             Some(&[n, p50, p99, most]) => Ok(Times { n, p50: p50 / 1e6, p99: p99 / 1e6, most: most / 1e6 }),
@@ -65,8 +67,9 @@ impl Table {
         }
     }
 
-    /// The p99 time in ms from an edit until all methods are answered, less the time allowed for the sets that it
-    /// changes. `pace` scales the times of this machine to the reference machine.
+    /// Returns the p99 time in ms from an edit in this group of classes to the exceptions of all methods, less the
+    /// time allowed for the exception sets that the edit changes. `pace` scales the times of this machine to the
+    /// reference machine.
     pub(crate) fn beyond(&self, group: &str, pace: f64) -> Result<f64> {
         let beyond = |it: Vec<f64>| match it[..] {
             [all, changed] => Some(all / 1e6 * pace - FOR_A_SET * changed),
@@ -78,7 +81,7 @@ impl Table {
         beyond.get(place.saturating_sub(1)).copied().with_context(|| format!("no edit of {group}"))
     }
 
-    /// A description of a group for people.
+    /// Describes the measured times of edits in a group of classes, as text for people.
     pub(crate) fn seen(&self, group: &str) -> String {
         let kinds = ["all", "body", "throw", "call", "override", "class"];
         let times = |kind: &&str| {
@@ -88,21 +91,21 @@ impl Table {
         let mut parts: Vec<String> = kinds.iter().filter_map(times).collect();
         if let Some(&[unchanged, taken, rebuilt]) = self.rows(group, "ways").next().as_deref() {
             parts.push(format!(
-                "{unchanged} changed no fact, {taken} updated the program, {rebuilt} rebuilt it"
+                "{unchanged} edits changed no fact, {taken} updated the program, {rebuilt} rebuilt it"
             ));
         }
         if let Some(&[tell, read, change, ask]) = self.rows(group, "stages").next().as_deref() {
             let [tell, read, change, ask] = [tell, read, change, ask].map(|it| it / 1e6);
             parts.push(format!(
-                "p50 of stages: apply {tell:.3}, read {read:.3}, update {change:.3}, ask {ask:.3} ms"
+                "p50 of the stages of an edit: apply {tell:.3}, read {read:.3}, update {change:.3}, ask {ask:.3} ms"
             ));
         }
         parts.join(", ")
     }
 }
 
-/// The p50 times in ms of edits in the sample of the large tier and of the same edits in the whole tier, and a
-/// description for people.
+/// Measures the same edits in the corpus tier `large` (outside jars) and in a sample of its classes. Returns the p50
+/// time in ms for the sample and for the whole tier, and details as text for people.
 pub(crate) fn grown(root: &Path, out: &Path, ours: &Path, edits: &Path) -> Result<(f64, f64, String)> {
     let (sample, _) = growth::sample(root, out, ours, growth::ONE_IN)?;
     let (all, _) = growth::sample(root, out, ours, 1)?;
@@ -134,8 +137,8 @@ mod tests {
         assert!(table.beyond("c", 1.0).is_err());
         assert_eq!(
             table.seen("a"),
-            "all 1.00/2.00/4.00 ms (3), 1 changed no fact, 2 updated the program, 0 rebuilt it, \
-             p50 of stages: apply 0.001, read 0.002, update 0.003, ask 0.004 ms"
+            "all 1.00/2.00/4.00 ms (3), 1 edits changed no fact, 2 updated the program, 0 rebuilt it, \
+             p50 of the stages of an edit: apply 0.001, read 0.002, update 0.003, ask 0.004 ms"
         );
     }
 }

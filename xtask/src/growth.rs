@@ -1,8 +1,8 @@
-//! How the cost grows with the program: the final graphs of a sample of the large tier (sampled by class, not by
-//! jar), compared with those of the whole tier. Both are measured in one run, so that the speed of the machine has no
-//! influence. System time is excluded: the time to allocate memory depends on whether a virtual machine has that
-//! memory already (for a program that only allocates 3.5 GB, 0.3 s and 10 s were observed), and memory has a figure
-//! of its own.
+//! Measures how the cost grows with the size of the program: the cost of the final graphs for the whole tier `large`
+//! of the corpus, compared with a sample of its classes. Both are measured in one run, so that the speed of the
+//! machine has no influence. System time is excluded, because the time to allocate memory depends on whether a
+//! virtual machine has that memory already (for a program that only allocates 3.5 GB, 0.3 s and 10 s were observed),
+//! and because memory is measured separately.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,24 +11,24 @@ use anyhow::{Context, Result, bail};
 
 use crate::corpus::{self, output};
 
-/// The sample contains one class in this many.
+/// The sample contains one in this number of the classes of the corpus tier `large`.
 pub(crate) const ONE_IN: u32 = 10;
 
-/// The cost of the final graphs of a program.
+/// The cost of computing the final graphs of a program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
     classes: f64,
     /// The CPU time in seconds in user mode.
     pub(crate) seconds: f64,
-    /// The CPU time in seconds in the system.
+    /// The CPU time in seconds in the kernel.
     system: f64,
-    /// The part of `seconds` that builds and solves the system of inclusions.
+    /// The part of `seconds` that is spent on building and solving the system of inclusions.
     propagation: f64,
     /// The maximum memory in MB.
     pub(crate) memory: f64,
 }
 
-/// The costs for the sample and for the whole tier.
+/// The costs of the final graphs of the corpus tier `large`: for a sample of its classes, and for all.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Growth {
     pub(crate) sample: Cost,
@@ -36,19 +36,20 @@ pub(crate) struct Growth {
 }
 
 impl Growth {
-    /// A description for people.
+    /// Describes the costs for the sample and for all classes, as text for people.
     pub(crate) fn seen(&self) -> String {
         let side = |it: &Cost| {
             let Cost { classes, seconds, system, propagation, memory } = it;
             format!(
-                "{classes} classes: {seconds:.2} s CPU and {system:.2} s in the system, {propagation:.2} s to propagate, {memory:.0} MB"
+                "{classes} classes: {seconds:.2} s CPU in user mode (of this {propagation:.2} s to propagate) and {system:.2} s in the kernel, {memory:.0} MB"
             )
         };
         format!("{}; {}", side(&self.sample), side(&self.all))
     }
 }
 
-/// Measures both, each in a separate process; fetches the tier if it is missing.
+/// Measures the costs of the final graphs of a sample and of all classes of the corpus tier `large`, each in a
+/// separate process. Fetches the tier if it is missing.
 pub(crate) fn measure(root: &Path, out: &Path, ours: &Path, whole: &Path) -> Result<Growth> {
     let cost = |one_in: u32| {
         let (blob, classes) = sample(root, out, ours, one_in)?;
@@ -61,8 +62,8 @@ pub(crate) fn measure(root: &Path, out: &Path, ours: &Path, whole: &Path) -> Res
     Ok(Growth { sample: cost(ONE_IN)?, all: cost(1)? })
 }
 
-/// A blob of `ajar-bench` with one in `one_in` classes of the tier, and the number of its classes; fetches the tier
-/// if it is missing.
+/// Writes a blob (class files one after another) with one in `one_in` classes of the corpus tier `large`. Returns the
+/// path of the blob and the number of its classes. Fetches the tier if it is missing.
 pub(crate) fn sample(root: &Path, out: &Path, ours: &Path, one_in: u32) -> Result<(PathBuf, u32)> {
     let tier = root.join("corpus/large");
     if !tier.join("manifest.tsv").is_file() {
@@ -98,7 +99,7 @@ mod tests {
         let seen = Growth { sample: cost, all: cost }.seen();
         assert!(
             seen.starts_with(
-                "12 classes: 1.50 s CPU and 0.50 s in the system, 0.12 s to propagate, 3 MB; 12 classes"
+                "12 classes: 1.50 s CPU in user mode (of this 0.12 s to propagate) and 0.50 s in the kernel, 3 MB; 12 classes"
             ),
             "{seen}"
         );

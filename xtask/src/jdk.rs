@@ -1,14 +1,14 @@
-//! The JDKs of this machine.
+//! Finds the JDKs that are installed on this machine.
 
 use std::path::{Path, PathBuf};
 
-/// A Java home with its class library.
+/// A JDK or JRE that is installed on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Jdk {
     pub(crate) home: PathBuf,
-    /// The version in the file `release`, such as `17.0.12`; `unknown` if there is none.
+    /// The version in the file `release`, such as `17.0.12`; `unknown` if the file does not have it.
     pub(crate) version: String,
-    /// The class library: `lib/modules`, or `jre/lib/rt.jar` for JDK 8.
+    /// The path of the class library: `lib/modules`, or `jre/lib/rt.jar` for JDK 8.
     pub(crate) library: PathBuf,
 }
 
@@ -23,7 +23,7 @@ impl Jdk {
         Some(Jdk { version: version(&release), home, library })
     }
 
-    /// The feature release: 17 for `17.0.12`, 8 for `1.8.0_402`.
+    /// Returns the feature release: 17 for the version `17.0.12`, 8 for `1.8.0_402`, 0 if the version is unknown.
     pub(crate) fn feature(&self) -> u32 {
         let mut parts = self.version.split(['.', '+', '-']).filter_map(|it| it.parse().ok());
         match parts.next() {
@@ -38,7 +38,8 @@ fn version(release: &str) -> String {
     line.map_or("unknown", |it| it.trim().trim_matches('"')).to_string()
 }
 
-/// All JDKs, each once: from `JAVA_HOME`, from the `java` on the `PATH`, and from the usual folder, in this order.
+/// Returns all JDKs, each once: from `JAVA_HOME`, from each `java` on the `PATH`, and from `/usr/lib/jvm`, in this
+/// order.
 pub(crate) fn find_all() -> Vec<Jdk> {
     let mut homes: Vec<PathBuf> = Vec::new();
     homes.extend(std::env::var_os("JAVA_HOME").map(PathBuf::from));

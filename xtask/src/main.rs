@@ -1,6 +1,6 @@
-//! Development tasks: `cargo xtask tidy` checks the structure of the code base, `arrows`, `uses` and `queries` print it,
-//! `corpus` fetches third-party jars, `bench` compares with ASM. This package is no part of the product. It knows the
-//! rooms only by their folders and, in the bench examples, by their public functions.
+//! Development tasks: `cargo xtask tidy` checks the structure of the code base, `arrows`, `uses` and `queries` print
+//! it, `corpus` fetches third-party jars, `bench` measures performance. This package is no part of the product. It
+//! reads the sources of the other crates, and only the bench examples call their public functions.
 
 mod bench;
 mod corpus;
@@ -59,7 +59,7 @@ fn run(args: &[String]) -> Result<()> {
     }
 }
 
-/// The folder of the workspace, which contains this package.
+/// Returns the root folder of the workspace, which contains this package.
 fn root() -> PathBuf {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     package.parent().unwrap_or(package).to_path_buf()

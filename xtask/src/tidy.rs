@@ -1,5 +1,6 @@
-//! Checks of the house. Each check is a pure function from the files of the checkout to violations, so each has
-//! tests in which a small bad checkout makes it fail. What is allowed stands in `arrows.toml`, not here.
+//! Checks of the structure of the code base. Each check is a pure function from the files of the checkout to
+//! violations, so each has tests in which a small bad checkout makes the check fail. The file `arrows.toml` lists
+//! what is allowed.
 
 mod citations;
 mod docs;
@@ -33,7 +34,7 @@ use source::Sources;
 use tree::Tree;
 use uses::Crate;
 
-/// One broken rule: where, what, why it is a rule, and what to do.
+/// A violation of a rule: the place, what is wrong, why the rule exists, and what to do.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Violation {
     file: String,
@@ -51,7 +52,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Everything a check may look at.
+/// The data that checks read.
 struct Checkout {
     tree: Tree,
     house: House,
@@ -102,7 +103,7 @@ const CHECKS: &[Check] = &[
     papers::snapshots,
 ];
 
-/// Checks the checkout at `root`; prints violations to stderr and fails if there are any.
+/// Runs all checks on the checkout at `root`. Prints violations to stderr, and fails if there are any.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let checkout = Checkout::new(Tree::read(root)?)?;
     let violations = check(&checkout);
@@ -115,7 +116,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
             *counts.entry(violation.check).or_default() += 1;
         }
         let counts: Vec<String> = counts.iter().map(|(check, n)| format!("{check} {n}")).collect();
-        bail!("the house is untidy: {} violations ({})", violations.len(), counts.join(", "));
+        bail!("tidy found {} violations ({})", violations.len(), counts.join(", "));
     }
     println!(
         "tidy: {} rooms, {} Rust files, {} checks",
@@ -126,19 +127,20 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Prints each room with the rooms it depends on, as the manifests have it.
+/// Prints each room (crate) with the rooms on which it depends according to its manifest.
 pub(crate) fn print_arrows(root: &Path) -> Result<()> {
     print!("{}", house::picture(&Checkout::new(Tree::read(root)?)?));
     Ok(())
 }
 
-/// Prints the tracked queries: name, key, place and first line of the doc, by what they are about.
+/// Prints the tracked queries, each with its key, place and first line of documentation: first the queries about one
+/// class, then those about the program.
 pub(crate) fn print_queries(root: &Path) -> Result<()> {
     print!("{}", queries::list(&Checkout::new(Tree::read(root)?)?));
     Ok(())
 }
 
-/// Prints which file of a room uses which others, by paths and by calls of methods.
+/// Prints, for each file of a room, the files of the room that it uses by paths or by method calls.
 pub(crate) fn print_uses(root: &Path, room: &str) -> Result<()> {
     print!("{}", uses::list(&Checkout::new(Tree::read(root)?)?, room));
     Ok(())

@@ -1,27 +1,27 @@
-//! The cost for `ajar watch throws` to keep an answer current: the figures taken from the table that
+//! The cost for `ajar watch throws` to keep its result current: the figures taken from the table that
 //! `ajar-edits watch` prints, and their targets.
 
 use anyhow::{Result, bail};
 
 use crate::edits::{Table, Times};
 
-/// An application with the JDK, in a world.
+/// A measured program: an application with the JDK, in one kind of world.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Program {
     pub(crate) app: App,
     pub(crate) world: World,
 }
 
-/// An application.
+/// An application whose edits are measured.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum App {
-    /// An application of about 150 classes.
+    /// The assembler Jasmin, an application of about 150 classes.
     Jasmin,
-    /// A library of about 2,000 classes.
+    /// Guava, a library of about 2,000 classes.
     Guava,
 }
 
-/// The kind of world: which classes may exist besides those that are present.
+/// The kind of world (`--world`): which classes may exist besides the present ones.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum World {
     Open,
@@ -29,7 +29,7 @@ pub(crate) enum World {
     Closed,
 }
 
-/// A figure of `ajar watch throws`, in ms.
+/// A time of `ajar watch throws` that a bench measures, in ms.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Watch {
     pub(crate) program: Program,
@@ -38,30 +38,30 @@ pub(crate) struct Watch {
     pub(crate) percentile: Percentile,
 }
 
-/// The kind of change on disk.
+/// The kind of change that the bench makes on disk.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Change {
-    /// Class files change, but only in bytes that affect no fact.
+    /// Class files are replaced by files with different bytes but the same facts.
     Bytes,
-    /// Class files change, and facts with them.
+    /// Class files are replaced such that facts may change.
     Facts,
-    /// A jar of 60 MB is replaced by another that is moved over it.
+    /// A jar of 60 MB is replaced by moving another jar to its path.
     Jar,
 }
 
-/// The measured part of a cycle.
+/// The time that is measured of a cycle, that is, of the reaction of `ajar watch` to one change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Cost {
-    /// The wall time from the written file to the printed line. Most of it is waiting, so it is not scaled to the
-    /// reference machine.
+    /// The wall time from the written file to the printed line about the cycle. Most of this time is waiting, so it
+    /// is not scaled to the reference machine.
     Told,
-    /// The CPU time of all threads until the line is printed, scaled to the reference machine.
+    /// The CPU time of all threads until the line about the cycle is printed, scaled to the reference machine.
     Line,
-    /// The CPU time until the process is idle again, scaled to the reference machine.
+    /// The CPU time of all threads until the process is idle again, scaled to the reference machine.
     Whole,
 }
 
-/// The percentile of the times.
+/// The percentile of the measured times that is reported.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Percentile {
     P50,
@@ -83,7 +83,7 @@ pub(crate) const PROGRAMS: [Program; 6] = {
 };
 
 impl Program {
-    /// The program as named in the names of benches.
+    /// Returns the name of the program, as it appears in the names of benches.
     pub(crate) fn words(self) -> String {
         let app = match self.app {
             App::Jasmin => "Jasmin",
@@ -97,7 +97,7 @@ impl Program {
 }
 
 impl World {
-    /// The value of `--world`.
+    /// Returns the value of the flag `--world` for this world.
     pub(crate) fn word(self) -> &'static str {
         match self {
             World::Open => "open",
@@ -106,7 +106,7 @@ impl World {
         }
     }
 
-    /// The flags of `ajar watch throws` for this world; the open world is the default.
+    /// Returns the flags of `ajar watch throws` for this world; none for the open world, which is the default.
     pub(crate) fn flags(self) -> &'static [&'static str] {
         match self {
             World::Open => &[],
@@ -117,7 +117,7 @@ impl World {
 }
 
 impl Change {
-    /// The word for this kind of change in the arguments of `ajar-edits watch`.
+    /// Returns the word for this kind of change in the arguments of `ajar-edits watch`.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Change::Bytes => "bytes",
@@ -126,8 +126,8 @@ impl Change {
         }
     }
 
-    /// The number of changes in a run for `n_edits` edits in the bench's own process. Each change takes more than
-    /// half a second.
+    /// Returns the number of changes to make if `n_edits` edits are requested. The number is smaller, because each
+    /// change on disk takes more than half a second.
     pub(crate) fn times(self, n_edits: u32) -> u32 {
         match self {
             Change::Bytes | Change::Facts => (n_edits / 10).max(8),
@@ -136,7 +136,7 @@ impl Change {
     }
 }
 
-/// All figures, each with its maximum.
+/// Returns all times of `ajar watch throws` that are measured, each with its target (a maximum in ms).
 pub(crate) fn all() -> Vec<(Watch, f64)> {
     use Cost::{Line, Told, Whole};
     use Percentile::{P50, P99};
@@ -159,7 +159,7 @@ pub(crate) fn all() -> Vec<(Watch, f64)> {
 }
 
 impl Watch {
-    /// The name of the bench.
+    /// Returns the name of the bench that measures this time.
     pub(crate) fn name(self) -> String {
         let change = match self.change {
             Change::Bytes => "class file that changes no fact",
@@ -178,8 +178,9 @@ impl Watch {
         format!("ajar watch throws of {}: {change}, {cost}, {percentile}, ms", self.program.words())
     }
 
-    /// The figure from a table, and a description for people. `pace` scales the times of this machine to the
-    /// reference machine. For changes of facts, only cycles that reported a changed fact count.
+    /// Returns the measured time in ms, from a table of `ajar-edits watch`, and details as text for people. `pace`
+    /// scales the times of this machine to the reference machine. For [`Change::Facts`], only cycles that reported a
+    /// changed fact are used.
     pub(crate) fn figure(self, table: &Table, pace: f64) -> Result<(f64, String)> {
         let kind = match self.change {
             Change::Bytes | Change::Jar => "all",
@@ -196,14 +197,17 @@ impl Watch {
             Percentile::P99 => times.p99,
         };
         let scaled = match self.cost {
-            Cost::Told => "here".to_string(),
-            Cost::Line | Cost::Whole => format!("here, where ASM takes {:.1} times as long", 1.0 / pace),
+            Cost::Told => "on this machine".to_string(),
+            Cost::Line | Cost::Whole => format!(
+                "on this machine, where ASM takes {:.1} times as long as on the reference machine",
+                1.0 / pace
+            ),
         };
         Ok((figure * pace, format!("p50/p99/most {scaled}: {}", seen(table, group)?)))
     }
 }
 
-/// A description of a group for people.
+/// Describes the times in the rows of one group of a table, as text for people.
 fn seen(table: &Table, group: &str) -> Result<String> {
     let kinds = ["all", "changed", "source", "line", "throw", "call", "override", "ghost"];
     let times = |kind: &&str| {
@@ -216,9 +220,9 @@ fn seen(table: &Table, group: &str) -> Result<String> {
     };
     let coarse = match coarse {
         0 => String::new(),
-        _ => format!(", CPU of {coarse} is known to 10 ms only"),
+        _ => format!("; the CPU time of {coarse} cycles is known only to 10 ms"),
     };
-    Ok(format!("{}; {changed} of {n} cycles told of a fact{coarse}", parts.join(", ")))
+    Ok(format!("{}; {changed} of {n} cycles reported a changed fact{coarse}", parts.join(", ")))
 }
 
 #[cfg(test)]
@@ -254,8 +258,8 @@ mod tests {
         assert_eq!(figure, 1.5);
         assert_eq!(
             seen,
-            "p50/p99/most here, where ASM takes 2.0 times as long: all 1.00/4.00/4.00 ms (4), changed 3.00/4.00/4.00 ms (2), \
-             throw 3.00/4.00/4.00 ms (2); 2 of 4 cycles told of a fact, CPU of 1 is known to 10 ms only"
+            "p50/p99/most on this machine, where ASM takes 2.0 times as long as on the reference machine: all 1.00/4.00/4.00 ms (4), changed 3.00/4.00/4.00 ms (2), \
+             throw 3.00/4.00/4.00 ms (2); 2 of 4 cycles reported a changed fact; the CPU time of 1 cycles is known only to 10 ms"
         );
         // Wall times are not scaled.
         assert_eq!(watch(Cost::Told, Percentile::P99).figure(&table, 0.5).unwrap().0, 40.0);

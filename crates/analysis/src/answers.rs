@@ -2,8 +2,8 @@
 //! methods are reached.
 //!
 //! Each query first asks for the generation since which its answer is valid. Only when that generation changed does
-//! the query read the solved program, which lives beside the database and which the first question brought up to date
-//! ([`crate::keeper`]).
+//! the query read the solved program, which lives beside the database ([`crate::keeper`]). The query for the
+//! generation brings the solved program up to date.
 
 use std::sync::Arc;
 
@@ -28,8 +28,9 @@ use crate::whole::solved::SolvedProgram;
 /// The calls of one method, with their targets.
 pub type Calls = Arc<[Call]>;
 
-/// Returns the generation since which answers of a kind about a class are valid; `None` for a class that is outside
-/// the program or shadowed, or in a database without a world.
+/// Returns the generation (version number) of the solved program since which the answers of this kind about a class
+/// file have been valid. `None` if the file is not part of the program, if another file of the same class shadows it,
+/// or if the database has no `World`.
 fn since(db: &dyn Db, class: ClassFile, kind: Kind) -> Option<u64> {
     let (world, _) = profile(db)?;
     let (name, file) = (record(db, class).as_ref()?.class(), key(db, class));
@@ -39,25 +40,29 @@ fn since(db: &dyn Db, class: ClassFile, kind: Kind) -> Option<u64> {
     Some(answers.stamp_of(name, kind))
 }
 
-/// Returns the generation of the program since which [`throws`] of a class is valid.
+/// Returns the generation (version number) of the program since which the answer of [`throws`] about a class file has
+/// been valid; `None` if the file is not part of the program or another file of the same class shadows it.
 ///
-/// The world is not a parameter: there is only one, and a second parameter would intern a pair for each class.
+/// The world is not a parameter: there is only one world, and with two parameters salsa would intern a pair for each
+/// class.
 ///
 /// **Reads:** `propagated`, `record`.
-/// **Stays when:** no part of the program changed that the last answer was read from ([`crate::whole::reads`]).
+/// **Stays when:** the parts of the program from which the last answer of `throws` was read stay
+/// ([`crate::whole::reads`]).
 /// **Cost:** one table lookup; never evicted.
-/// **Approximates:** the generation may advance although the answer stays equal, when a part that it was read from
-/// changed in irrelevant details.
+/// **Approximates:** the generation may advance although the answer stays equal: a part of the program that the
+/// answer was read from may change in details that do not matter for the answer.
 /// **Test:** `an_edit_asks_again_only_where_it_is_seen` (in `ide`).
 #[salsa::tracked]
 pub fn throws_since(db: &dyn Db, class: ClassFile) -> Option<u64> {
     since(db, class, Kind::Throws)
 }
 
-/// Returns the generation of the program since which [`calls`] of a class is valid.
+/// Returns the generation (version number) of the program since which the answer of [`calls`] about a class file has
+/// been valid; `None` if the file is not part of the program or another file of the same class shadows it.
 ///
 /// **Reads:** `propagated`, `record`.
-/// **Stays when:** no part of the program changed that the last answer was read from.
+/// **Stays when:** the parts of the program from which the last answer of `calls` was read stay.
 /// **Cost:** one table lookup; never evicted.
 /// **Approximates:** like `throws_since`.
 /// **Test:** `an_edit_asks_again_only_where_it_is_seen` (in `ide`).
@@ -66,10 +71,11 @@ pub fn calls_since(db: &dyn Db, class: ClassFile) -> Option<u64> {
     since(db, class, Kind::Calls)
 }
 
-/// Returns the generation of the program since which [`graphs`] of a class is valid.
+/// Returns the generation (version number) of the program since which the answer of [`graphs`] about a class file has
+/// been valid; `None` if the file is not part of the program or another file of the same class shadows it.
 ///
 /// **Reads:** `propagated`, `record`.
-/// **Stays when:** no part of the program changed that the last answer was read from.
+/// **Stays when:** the parts of the program from which the last answer of `graphs` was read stay.
 /// **Cost:** one table lookup; never evicted.
 /// **Approximates:** like `throws_since`.
 /// **Test:** `an_edit_asks_again_only_where_it_is_seen` (in `ide`).
@@ -78,7 +84,8 @@ pub fn graphs_since(db: &dyn Db, class: ClassFile) -> Option<u64> {
     since(db, class, Kind::Graphs)
 }
 
-/// Calls `ask` for each method of a class that the file defines, and returns the answers in file order.
+/// Calls `ask` for each method of a class, and returns the results in file order. The list is empty if the program
+/// does not use the definition of the class in `file`.
 fn each_method<T>(
     answers: &CurrentProgram,
     file: ClassKey,
@@ -93,11 +100,11 @@ fn each_method<T>(
     })
 }
 
-/// Returns the exceptions that each method of a class lets out, in file order; empty for a class that is outside the
-/// program or shadowed.
+/// Returns the exceptions that each method of a class lets out, in file order. The list is empty if the class file is
+/// not part of the program or another file of the same class shadows it.
 ///
 /// **Reads:** `throws_since`, `record`, the profile; in profile `paper` the `paper` program.
-/// **Stays when:** the exception sets of its methods and the reasons for their open parts stay.
+/// **Stays when:** the exception sets of the class's methods and the reasons for their open parts stay.
 /// **Cost:** a search through the solution for each open part; never evicted.
 /// **Approximates:** nothing.
 /// **Test:** `a_new_throw_changes_only_its_callers`.
@@ -116,11 +123,11 @@ pub fn throws(db: &dyn Db, class: ClassFile) -> Arc<[Throws]> {
     each_method(&propagated.read(), key(db, class), record.class(), Kind::Throws, ask)
 }
 
-/// Returns the calls of each method of a class with their targets, in file order; empty for a class that is outside
-/// the program or shadowed.
+/// Returns the calls of each method of a class with their targets, in file order. The list is empty if the class file
+/// is not part of the program or another file of the same class shadows it.
 ///
 /// **Reads:** `calls_since`, `facts`, the profile; in profile `paper` the `paper` program.
-/// **Stays when:** the targets of its calls stay.
+/// **Stays when:** the targets of the class's calls stay.
 /// **Cost:** linear in the number of calls; never evicted.
 /// **Approximates:** the targets, as described in `semantics.md` §4.
 /// **Test:** `an_override` (in `ide`).
@@ -142,10 +149,11 @@ pub fn calls(db: &dyn Db, class: ClassFile) -> Arc<[Calls]> {
 }
 
 /// Returns the final graph of each method of a class, with the exceptions on its edges, in file order. The graph of a
-/// method without code is empty; the list is empty for a class that is outside the program or shadowed.
+/// method without code is empty. The list is empty if the class file is not part of the program or another file of
+/// the same class shadows it.
 ///
 /// **Reads:** `graphs_since`, `facts`, the profile; in profile `paper` the `paper` program.
-/// **Stays when:** its bodies and the exceptions that its calls let out stay.
+/// **Stays when:** the bodies of the class and the exceptions that its calls let out stay.
 /// **Cost:** linear in the number of instructions; never evicted.
 /// **Approximates:** the exceptions, as described in `semantics.md` §3.
 /// **Test:** `a_new_throw_is_taken_in` (in `ide`).
@@ -166,12 +174,12 @@ pub fn graphs(db: &dyn Db, class: ClassFile) -> Arc<[Arc<Graph>]> {
     each_method(&propagated.read(), key(db, class), facts.head.class, Kind::Graphs, ask)
 }
 
-/// Returns for each method of a class, in file order, whether it is reached from the entry points; `None` when
-/// reachability is not computed (no `--rta`, or profile `paper`) and for a class that is outside the program or
-/// shadowed.
+/// Returns for each method of a class, in file order, whether the method is reached from the entry points. `None` if
+/// reachability is not computed (no `--rta`, or profile `paper`), if the class file is not part of the program, or if
+/// another file of the same class shadows it.
 ///
 /// **Reads:** `propagated`, `record`, the settings.
-/// **Stays when:** the same methods are reached.
+/// **Stays when:** the same methods of the class are reached.
 /// **Cost:** one lookup for each method; none without `--rta`.
 /// **Approximates:** reachability, as described in `semantics.md` §4.
 /// **Test:** `all_answers_are_those_of_a_fresh_host` (in `ide`).

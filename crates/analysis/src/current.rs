@@ -1,5 +1,5 @@
-//! The current state of the solved program that lives beside the database: its answers by class file, and the
-//! generation since which each answer is valid.
+//! The current state of the solved program that lives beside the database. Answers are looked up by class file, and
+//! have the generation since which each is valid.
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -22,27 +22,30 @@ use crate::whole::solve::solved_cancellable;
 use crate::whole::solved::SolvedProgram;
 use crate::whole::tables::ClassTable;
 
-/// A handle to a solved program, for reading. Two handles are equal if no answer changed between them.
+/// A handle to a solved program, for reading. Two handles are equal if they have the same generation, so that their
+/// answers are the same.
 #[derive(Clone)]
 pub struct Propagated {
     pub(crate) generation: u64,
     pub(crate) answers: Arc<RwLock<CurrentProgram>>,
 }
 
-/// A solved program with what is needed to answer questions about class files.
+/// A solved program, with tables about its class files: which files are shadowed, and since when the answers about
+/// each class have been valid.
 pub struct CurrentProgram {
     program: MaintainedProgram,
-    /// The class files that are shadowed by another file of the same class, with the number of the record that
-    /// shadows it.
+    /// The class files that are shadowed by another file of the same class. The value is the number of the record of
+    /// the shadowing file; records are numbered consecutively over all containers.
     shadowed: FxHashMap<ClassKey, usize>,
-    /// The first pattern of the entry points that selects no method, if there is one.
+    /// The first entry-point pattern of the user that selects no method; `None` if each pattern selects one.
     no_match: Option<NoMatch>,
-    /// The program's own exception sets, used by one client at a time and while the program changes.
+    /// The exception sets that belong to the program. One reader at a time uses them, and so does each change of the
+    /// program.
     own: Mutex<Sets>,
-    /// Copies of `own` for clients that ask in parallel. They are reused, because one copy per question would cost
-    /// more than most questions.
+    /// Copies of `own`, for readers that find `own` in use. The copies are reused, because one copy per question
+    /// would cost more than most questions.
     copies: Mutex<Vec<Sets>>,
-    /// The generations since which answers about classes are valid.
+    /// For each answer about a class, the generation of the program since which the answer has been valid.
     stamps: Mutex<Stamps>,
 }
 
@@ -53,14 +56,14 @@ impl PartialEq for Propagated {
 }
 
 impl Propagated {
-    /// The generation of the program; it increases whenever an answer may change.
+    /// Returns the generation of the program, a number that increases whenever an answer may change.
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
     /// Locks the program for reading. While the guard is held, the caller must not run a query that brings the
-    /// program up to date, because that query would find the program in use. The caller may ask for code of classes
-    /// if it catches cancellation ([`crate::reasons`]).
+    /// program up to date: the query could not change the locked program, and would build another one. The caller may
+    /// query the code of classes if it catches the cancellation of these queries ([`crate::reasons`]).
     pub fn read(&self) -> impl Deref<Target = CurrentProgram> + '_ {
         self.answers.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -85,8 +88,8 @@ impl CurrentProgram {
         Ok(CurrentProgram { program, shadowed, no_match, own, copies: Mutex::default(), stamps })
     }
 
-    /// Recomputes which pattern of the entry points selects nothing and, with `--rta`, the entry points and what is
-    /// reached from them.
+    /// Recomputes the first entry-point pattern that selects no method. With `--rta`, also recomputes the entry
+    /// points and the code that is reached from them.
     pub(crate) fn follow_entries(
         &mut self,
         settings: &Settings,
@@ -102,28 +105,31 @@ impl CurrentProgram {
         self.change(|it, ex| it.reach_again(ex, entries, fuel))
     }
 
-    /// Sets the shadowed records, and returns whether the set of shadowed class files changed.
+    /// Replaces the list of shadowed records, and returns whether the set of shadowed class files changed. `records`
+    /// has a pair for each shadowed record: its number, and the number of the record that shadows it. `now` has the
+    /// present containers.
     pub(crate) fn pass_over(&mut self, records: Arc<[(usize, usize)]>, now: &[Tier]) -> bool {
         self.program.pass_over(records);
         let now = shadowed(self.classes(), now);
         let before = std::mem::replace(&mut self.shadowed, now);
         let removed = before.keys().filter(|it| !self.shadowed.contains_key(it)).count();
         let has_changed = removed > 0 || before.len() != self.shadowed.len();
-        // The answers about these files changed, though perhaps no class did.
+        // The answers about the files changed, even if no class changed.
         if has_changed {
             self.program.touch_all();
         }
         has_changed
     }
 
-    /// Assigns this generation to all answers that may have changed. Returns the number of changed exception sets.
+    /// Assigns the generation `generation` to all answers that changes of the program may have affected: they are
+    /// valid since this generation only. Returns the number of exception sets that changed.
     pub(crate) fn stamp(&mut self, generation: u64) -> u64 {
         let touched = self.program.take_touched();
         self.stamps.get_mut().unwrap_or_else(PoisonError::into_inner).touch(generation, &touched);
         touched.values as u64
     }
 
-    /// The solved program.
+    /// Returns the solved program.
     pub fn solved(&self) -> &SolvedProgram {
         self.program.solved()
     }
@@ -132,32 +138,36 @@ impl CurrentProgram {
         &self.solved().calls.classes
     }
 
-    /// The first pattern of the entry points that selects no method, if there is one.
+    /// Returns the first entry-point pattern of the user that selects no method; `None` if each pattern selects one.
     pub fn no_match(&self) -> Option<&NoMatch> {
         self.no_match.as_ref()
     }
 
-    /// The class that a file defines; `None` if the file is shadowed or the class is not part of the program.
+    /// Returns the id of the class `class`, which the class file `file` defines; `None` if the file is shadowed by
+    /// another file or the class is not part of the program.
     pub fn defined(&self, file: ClassKey, class: ClassName) -> Option<ClassId> {
         self.classes().hierarchy.class(class).filter(|_| !self.shadowed.contains_key(&file))
     }
 
-    /// The number of the record that shadows the file, among the records of all containers, if it is shadowed.
+    /// Returns the number of the record that shadows the class file `file`; `None` if the file is not shadowed.
+    /// Records are numbered consecutively over all containers.
     pub fn shadowed(&self, file: ClassKey) -> Option<usize> {
         self.shadowed.get(&file).copied()
     }
 
-    /// The generation since which answers of a kind about a class are valid.
+    /// Returns the generation of the program since which the answer of this kind about a class has been valid.
     pub fn stamp_of(&self, class: ClassName, kind: Kind) -> u64 {
         lock(&self.stamps).of(class, kind)
     }
 
-    /// The classes for which an answer of a kind may have changed since a generation; `None` if all may have.
+    /// Returns the classes for which the answer of this kind may have changed after the generation `generation` of
+    /// the program; `None` if all answers may have changed.
     pub fn stale_since(&self, generation: u64, kind: Kind) -> Option<Vec<ClassName>> {
         lock(&self.stamps).since(generation, kind)
     }
 
-    /// Answers a question about a class, and notes which parts of the program the answer was read from.
+    /// Calls `ask` to compute the answer of this kind about a class, and records the parts of the program that `ask`
+    /// reads.
     pub fn ask<T>(
         &self,
         class: ClassName,
@@ -169,7 +179,7 @@ impl CurrentProgram {
         answer
     }
 
-    /// Runs `ask` with the exception sets that answering needs.
+    /// Calls `ask` with exception sets that no other thread uses, and returns the result of `ask`.
     pub fn with_sets<T>(&self, ask: impl FnOnce(&mut Sets) -> T) -> T {
         if let Ok(mut own) = self.own.try_lock() {
             return ask(&mut own);
@@ -181,7 +191,8 @@ impl CurrentProgram {
         answer
     }
 
-    /// Changes the program and its exception sets. The copies lack sets that are created now, so they are dropped.
+    /// Calls `how`, which may change the program and its exception sets, and returns the result of `how`. The copies
+    /// of the sets are dropped, because they would lack sets that `how` creates.
     pub(crate) fn change<R>(&mut self, how: impl FnOnce(&mut MaintainedProgram, &mut Exceptions) -> R) -> R {
         self.copies.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
         let own = self.own.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -192,7 +203,8 @@ impl CurrentProgram {
         done
     }
 
-    /// The difference between two lists of containers; `None` if an update cannot apply it.
+    /// Returns the difference between the containers `before` and the containers `now`. `None` if the program cannot
+    /// be updated by this difference and must be rebuilt.
     ///
     /// # Errors
     /// When the work is cancelled.
@@ -205,12 +217,13 @@ impl CurrentProgram {
         difference(self.classes(), &self.shadowed, before, now, fuel)
     }
 
-    /// Whether the solution is up to date with all changes that were applied to the program.
+    /// Whether the solution is complete, so that it reflects all changes that were applied to the program.
     pub(crate) fn is_settled(&self) -> bool {
         self.program.is_settled()
     }
 
-    /// Frees the program piece by piece, one piece per step of the iterator.
+    /// Returns an iterator that frees the memory of the program. Each step frees one piece, so that the caller can
+    /// pause between steps.
     pub(crate) fn freeing(self) -> impl Iterator<Item = ()> {
         self.program.freeing()
     }

@@ -2,9 +2,9 @@
 
 use crate::keeper::Keeper;
 
-/// The database of class files, with the solved program beside it.
+/// The salsa database of class files. It gives access to the solved program, which is kept beside it.
 #[salsa::db]
 pub trait Db: program::db::Db {
-    /// The keeper of the solved program. Clones of the database share it.
+    /// Returns the keeper, which owns the solved program. Clones of the database share the keeper.
     fn keeper(&self) -> &Keeper;
 }

@@ -1,9 +1,9 @@
-//! Where each class of the program is defined, and its code: for questions that follow the program from class to
-//! class by name.
+//! Finds where each class of the program is defined, and its code, for questions that follow the program from class
+//! to class by name.
 //!
 //! A class may be defined in several containers. Which definition takes effect follows from the records alone
-//! ([`Definer::or`]). So nothing here reads the solved program, and all of it may be asked while another reader holds
-//! the program.
+//! ([`Definer::or`]). So nothing in this file reads the solved program, and every query may run while another reader
+//! holds the program.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -24,32 +24,33 @@ use crate::whole::explain::Bodies;
 use crate::whole::record::{Definer, definers};
 use program::names::{MethodName, Text};
 
-/// For each class that a container defines, the definition that takes effect among those in this container.
+/// The definition of each class that a container defines. If the container defines a class several times, it is the
+/// definition that takes effect when other containers are ignored.
 pub type Definitions<T> = Arc<FxHashMap<ClassName, Definer<T>>>;
 
-/// The definition of a class.
+/// The place where a class is defined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClassOrigin {
-    /// A class file that is an input of its own.
+    /// The class file that defines the class; the file is a salsa input.
     File(ClassFile),
-    /// A class of a library, with its entry number in the library's source.
+    /// The library that defines the class, and the number of the class's entry in the library's source.
     Library(Library, u32),
 }
 
 /// The code of a method, with the positions of its instructions in the class file and in the source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PlacedCode {
-    /// The body and its local facts.
+    /// The body, and the facts about it that follow from the class file alone.
     pub code: Arc<MethodCode>,
-    /// The positions of the instructions.
+    /// The positions of the body's instructions.
     pub positions: Arc<Positions>,
 }
 
-/// Returns for each class of a container the file that defines it.
+/// Returns, for each class that a container defines, the class file with its definition.
 ///
 /// **Reads:** the classes of the container, and `record` of each.
-/// **Stays when:** no class is added, removed or renamed, and ghosts stay ghosts. The first edit of a class replaces
-/// its input by another one.
+/// **Stays when:** no class is added, removed or renamed, and no class becomes a ghost or stops being one. The first
+/// edit of a class changes the answer, because a new salsa input replaces the class file's old one.
 /// **Cost:** linear in the number of classes; never evicted.
 /// **Approximates:** nothing; a class that cannot be read defines nothing.
 /// **Test:** `code_of_a_library_is_read_once` (in `ide`).
@@ -59,10 +60,10 @@ pub fn file_definitions(db: &dyn program::db::Db, container: Container) -> Defin
     Arc::new(definers(classes.filter_map(|it| Some((it, record(db, it).as_ref()?)))))
 }
 
-/// Returns for each class of a library the entry that defines it.
+/// Returns, for each class that a library defines, the number of the class's entry in the library's source.
 ///
 /// **Reads:** the contents of the library.
-/// **Stays when:** no class is added, removed or renumbered, and ghosts stay ghosts.
+/// **Stays when:** no class is added, removed or renumbered, and no class becomes a ghost or stops being one.
 /// **Cost:** linear in the number of classes; never evicted.
 /// **Approximates:** nothing; a class that cannot be read defines nothing.
 /// **Test:** `code_of_a_library_is_read_once` (in `ide`).
@@ -73,7 +74,8 @@ pub fn library_definitions(db: &dyn Db, library: Library) -> Definitions<u32> {
     Arc::new(definers(contents.entries.iter().copied().zip(records)))
 }
 
-/// Returns the facts and positions of a class of a library; `None` if its bytes are unavailable or cannot be read.
+/// Returns the facts and positions of a class of a library; `None` if the bytes of the class are unavailable or
+/// malformed.
 ///
 /// **Reads:** the contents of the library.
 /// **Stays when:** the bytes of the class stay, or change only in what neither facts nor positions hold.
@@ -90,7 +92,8 @@ pub fn library_code<'db>(db: &'db dyn Db, class: LibraryClass<'db>) -> Option<Pa
     Some(Parsed { facts: Arc::new(facts), positions: Arc::new(positions) })
 }
 
-/// Returns the definition of a class that takes effect, if the class has one.
+/// Returns the place where a class is defined: of several definitions, the place of the one that takes effect. `None`
+/// if no container defines the class.
 pub fn origin(db: &dyn Db, world: World, class: Text) -> Option<ClassOrigin> {
     let class = ClassName::new(class.0);
     let mut found: Option<Definer<ClassOrigin>> = None;
@@ -110,7 +113,8 @@ pub fn origin(db: &dyn Db, world: World, class: Text) -> Option<ClassOrigin> {
     found.map(|it| it.by)
 }
 
-/// Returns the code of a method of the program, if it can be read. Moved lines do not change it.
+/// Returns the code of a method of the program; `None` if the method has no readable code. An edit that only moves
+/// lines of the source does not change the result.
 pub fn code(db: &dyn Db, world: World, method: MethodName) -> Option<Arc<MethodCode>> {
     match origin(db, world, method.class)? {
         ClassOrigin::File(class) => known(facts(db, class).as_ref().ok()?, &method).map(|it| it.1),
@@ -121,7 +125,8 @@ pub fn code(db: &dyn Db, world: World, method: MethodName) -> Option<Arc<MethodC
     }
 }
 
-/// Returns the code of a method of the program with its positions, if it can be read.
+/// Returns the code of a method of the program, with the positions of the code; `None` if the method has no readable
+/// code.
 pub fn placed_code(db: &dyn Db, world: World, method: MethodName) -> Option<PlacedCode> {
     let (facts, positions) = match origin(db, world, method.class)? {
         ClassOrigin::File(class) => (facts(db, class).as_ref().ok()?, positions(db, class).as_ref()?),
@@ -145,7 +150,8 @@ fn known(facts: &ClassFacts, method: &MethodName) -> Option<(usize, Arc<MethodCo
     }
 }
 
-/// Returns the code of a method of a class, and the index of the method in the class file.
+/// Returns the code of a method of a class, and the index of the method in the class file; `None` if the method has
+/// no readable code.
 pub(crate) fn own_code(
     db: &dyn Db,
     class: ClassFile,
@@ -159,8 +165,9 @@ pub(crate) fn own_code(
     }
 }
 
-/// Reads code of all classes of the program. A cancellation is caught and stored until the caller no longer reads the
-/// solved program, because unwinding would poison the lock on it.
+/// Reads the code of classes of the program. If salsa cancels a query, the cancellation is caught and stored, because
+/// unwinding would poison the lock on the solved program. The caller fetches the cancellation when it no longer holds
+/// the program.
 pub(crate) struct ProgramCode<'db> {
     db: &'db dyn Db,
     world: World,
@@ -168,12 +175,12 @@ pub(crate) struct ProgramCode<'db> {
 }
 
 impl<'db> ProgramCode<'db> {
-    /// A reader of the code of a world's classes.
+    /// Creates a reader for the code of a world's classes.
     pub(crate) fn new(db: &'db dyn Db, world: World) -> Self {
         ProgramCode { db, world, cancelled: None }
     }
 
-    /// Returns the cancellation that was caught, if there was one.
+    /// Returns the cancellation that was caught while code was read; `None` if no query was cancelled.
     pub(crate) fn into_cancelled(self) -> Option<salsa::Cancelled> {
         self.cancelled
     }
@@ -195,13 +202,14 @@ impl Bodies for ProgramCode<'_> {
     }
 }
 
-/// Returns the instructions of a body that were lowered from the bytecode instruction at a pc.
+/// Returns the instructions of a body that were lowered from the bytecode instruction at `pc`.
 pub fn instrs_at(code: &MethodCode, positions: &Positions, pc: u16) -> Vec<InstrId> {
     let all = code.body.instrs.iter().map(|it| it.0);
     all.filter(|&it| positions.pc(it) == Some(pc)).collect()
 }
 
-/// Returns the instructions of a method of a class at a pc; none for a method without code.
+/// Returns the instructions at `pc` of a method of the class. `code` is the code of the method and the method's index
+/// in the class; if it is `None`, no instructions are returned.
 pub(crate) fn own_instrs(
     db: &dyn Db,
     class: ClassFile,

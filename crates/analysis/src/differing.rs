@@ -1,4 +1,4 @@
-//! Compares the containers of a program with those that its current solution was made from.
+//! Compares the present containers of a program with the containers that its solution was made from.
 
 use std::sync::Arc;
 
@@ -11,19 +11,22 @@ use crate::whole::maintained::MAX_CHANGED;
 use crate::whole::record::{ClassChange, ClassRecord};
 use crate::whole::tables::ClassTable;
 
-/// The difference between the containers that a program was made from and the containers now.
+/// The difference between the present containers of a program and the containers that the program was built from.
 pub(crate) struct Difference {
     pub(crate) changes: Vec<ClassChange>,
-    /// The shadowed records, as in [`ClassTable::passed_over`]; `None` if they did not change.
+    /// The present list of shadowed records, each with the record that shadows it ([`ClassTable::passed_over`]);
+    /// `None` if the list did not change.
     pub(crate) passed_over: Option<Arc<[(usize, usize)]>>,
 }
 
-/// A class whose record changed, with the new record and its container's role.
+/// A class whose record changed: the key of its file (`None` for a class of a library), the new record, and the role
+/// of its container.
 type Changed<'a> = (Option<ClassKey>, &'a ClassRecord, Role);
 
-/// Returns the classes whose records changed, or `None` if anything else changed: the same files must be in the same
-/// places, and each changed class must shadow, and be shadowed by, the same records as before. `passed_over` has a
-/// pair for each shadowed record: its own number, and the number of the record that shadows it.
+/// Returns the classes whose records changed, if nothing else changed; otherwise `None`. Nothing else changed if the
+/// same files are in the same positions, and each changed class shadows, and is shadowed by, the same records as
+/// before. `passed_over` has a pair for each shadowed record: its number, and the number of the record that shadows
+/// it.
 fn changed_in_place<'a>(
     before: &[Tier],
     now: &'a [Tier],
@@ -40,7 +43,7 @@ fn changed_in_place<'a>(
         }
         let number = first;
         first += now.records.len();
-        // Most containers are the same value, so their records need not be compared.
+        // Most containers share their records with the previous state; such records need not be compared.
         if Arc::ptr_eq(&before.records, &now.records) {
             continue;
         }
@@ -50,9 +53,9 @@ fn changed_in_place<'a>(
             if key != now_key {
                 return None;
             }
-            // A record that was not read again is the same value, so comparing it compares addresses only.
+            // The record of a class that was not read again shares its data, so comparing it compares addresses only.
             if before != record {
-                // A record without a key is of a library, for whose classes shadowing is not tracked.
+                // A record without a key belongs to a library; shadowing is not tracked for the classes of libraries.
                 let is_in_place =
                     if is_alone(number) { record.is_same_class(before) } else { record.stands_like(before) };
                 if key.is_none() || !is_in_place {
@@ -65,7 +68,8 @@ fn changed_in_place<'a>(
     Some(acc)
 }
 
-/// Returns the containers that changed, before and now; all containers if their number changed.
+/// Returns the containers that changed, in their old state and in their new state. If the number of containers
+/// changed, returns all containers.
 fn differing(before: &[Tier], now: &[Tier]) -> (Vec<Tier>, Vec<Tier>) {
     if before.len() != now.len() {
         return (before.to_vec(), now.to_vec());
@@ -88,8 +92,8 @@ pub(crate) fn all_records(
     Ok(acc)
 }
 
-/// Returns the class files that are shadowed by another file of the same class, each with the number of the record
-/// that shadows it.
+/// Returns the class files that are shadowed by another file of the same class, each with the number of the record of
+/// the shadowing file. Records are numbered consecutively over all containers.
 pub(crate) fn shadowed(classes: &ClassTable, tiers: &[Tier]) -> FxHashMap<ClassKey, usize> {
     if classes.passed_over.is_empty() {
         return FxHashMap::default();
@@ -99,7 +103,8 @@ pub(crate) fn shadowed(classes: &ClassTable, tiers: &[Tier]) -> FxHashMap<ClassK
     passed_over.filter_map(|&(idx, by)| Some(((*keys.get(idx)?)?, by))).collect()
 }
 
-/// Returns the difference between the containers before and now; `None` if an update cannot apply it.
+/// Returns the difference between the containers `before` and the containers `now`. `None` if a program of `before`
+/// cannot be updated by this difference and must be rebuilt.
 pub(crate) fn difference(
     classes: &ClassTable,
     shadowed: &FxHashMap<ClassKey, usize>,

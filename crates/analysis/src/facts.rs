@@ -1,7 +1,7 @@
 //! The facts that follow from the bytes of one class alone, and the positions of its instructions in the file.
 //!
 //! `facts` are a function of the class bytes and of nothing else (`engine.md`, rule 5). They hold names and content,
-//! never offsets or lines; those are in `positions`, which only printing reads.
+//! never offsets or lines. Offsets and lines are in `positions`, which only printing reads.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,62 +17,64 @@ use program::input;
 use crate::parts::{ClassHead, ClassParts, MethodCode, PartOptions, StageTimes, Wanted};
 use program::names::{MethodName, Text};
 
-/// The facts of one class.
+/// The facts about one class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClassFacts {
     /// The header of the class.
     pub head: ClassHead,
-    /// The methods of the class, in file order.
+    /// The facts about each method of the class, in file order.
     pub methods: Box<[MethodFact]>,
 }
 
-/// The facts of one method.
+/// The facts about one method.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MethodFact {
-    /// The method.
+    /// The class, name and descriptor of the method.
     pub method: MethodRef,
     /// The access flags of the method.
     pub flags: Flags,
-    /// The facts about the method's code.
+    /// The body of the method with the facts that follow from the class file alone, if the code can be read.
     pub code: Code,
 }
 
-/// The code of a method, as far as it can be read.
+/// The code of a method, if the method has code and the code can be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Code {
     /// No code: the method is abstract or native.
     None,
-    /// Code that cannot be read. The reason mentions offsets, so it is in [`ClassPositions`].
+    /// The code cannot be read. The reason is stored in [`ClassPositions`], because it contains offsets, and facts
+    /// contain none.
     Failed,
-    /// The body and its local facts.
+    /// The body, and the facts about it that follow from the class file alone.
     Known(Arc<MethodCode>),
 }
 
 /// The positions of the code of a class in the class file and in the source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClassPositions {
-    /// The source file that debug data names.
+    /// The name of the source file according to the debug data; `None` if the debug data has none.
     pub source_file: Option<Text>,
-    /// One per method, in the order of [`ClassFacts::methods`].
+    /// The positions of the instructions of each method, in the order of [`ClassFacts::methods`].
     pub methods: Box<[Place]>,
 }
 
-/// The positions of a method's instructions, or why its code cannot be read; `None` for a method without code.
+/// The positions of a method's instructions, or the reason why its code cannot be read; `None` for a method without
+/// code.
 pub type Place = Option<std::result::Result<Arc<Positions>, Malformed>>;
 
 /// The facts and positions of a class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Parsed {
-    /// The facts.
+    /// The facts about the class.
     pub facts: Arc<ClassFacts>,
-    /// The positions.
+    /// The positions of the class's instructions.
     pub positions: Arc<ClassPositions>,
 }
 
 /// Returns the facts and positions of the class in `bytes`.
 ///
 /// # Errors
-/// When the structure of the file cannot be read: the class is then outside the program.
+/// When the structure of the file cannot be read: the program then does not contain the class.
 pub fn class_facts(bytes: &[u8]) -> Result<(ClassFacts, ClassPositions)> {
     let parts = ClassParts::read(bytes)?;
     let options = PartOptions { select: &|_| true, wanted: Wanted::All, clock: None };
@@ -93,7 +95,7 @@ pub fn class_facts(bytes: &[u8]) -> Result<(ClassFacts, ClassPositions)> {
 }
 
 impl ClassFacts {
-    /// The code of the method with this index, if it can be read.
+    /// Returns the code of the method with this index; `None` if the method has no readable code.
     pub fn code(&self, index: usize) -> Option<&Arc<MethodCode>> {
         match &self.methods.get(index)?.code {
             Code::Known(code) => Some(code),
@@ -101,7 +103,8 @@ impl ClassFacts {
         }
     }
 
-    /// The index of the method with this name and descriptor; the last one if there are several.
+    /// Returns the index of the method with this name and descriptor; the last index if there are several such
+    /// methods.
     pub fn index_of(&self, method: &MethodName) -> Option<usize> {
         self.methods.iter().rposition(|it| MethodName::of(it.method) == *method)
     }
@@ -125,14 +128,14 @@ impl fmt::Display for ClassFacts {
     }
 }
 
-/// Returns the facts and positions of a class. Callers ask for `facts` or `positions` instead, because this value
-/// changes with almost any byte.
+/// Returns the facts and positions of a class. Other queries read `facts` or `positions` instead, because the value
+/// of `parsed` changes with almost any byte.
 ///
 /// **Reads:** the bytes of the class.
 /// **Stays when:** the bytes stay, or change only in what neither facts nor positions hold, such as the order of the
 /// constant pool.
-/// **Cost:** linear in the code; never evicted, and shares its data with `facts` and `positions`.
-/// **Approximates:** like `facts`.
+/// **Cost:** linear in the code; never evicted. The value shares its data with `facts` and `positions`.
+/// **Approximates:** the same as `facts`.
 /// **Test:** `moving_lines_changes_only_positions` (in `ide`).
 #[salsa::tracked]
 pub fn parsed(db: &dyn Db, class: input::ClassFile) -> Result<Parsed> {
@@ -146,15 +149,16 @@ pub fn parsed(db: &dyn Db, class: input::ClassFile) -> Result<Parsed> {
 /// **Stays when:** only lines, other debug data or the order of the constant pool change; the facts of a method stay
 /// when its own body stays.
 /// **Cost:** reading `parsed`, and a comparison with the previous facts; never evicted.
-/// **Approximates:** thrown types by cones, monitors by counts; assertions are marked, never dropped.
+/// **Approximates:** the types of thrown objects by cones, held monitors by counts. Assertions that are proved are
+/// marked, not dropped.
 /// **Test:** `editing_a_body_changes_the_facts_of_that_method_only`.
 #[salsa::tracked]
 pub fn facts(db: &dyn Db, class: input::ClassFile) -> Result<Arc<ClassFacts>> {
     parsed(db, class).as_ref().map(|it| Arc::clone(&it.facts)).map_err(Clone::clone)
 }
 
-/// Returns the positions of the instructions of a class: pcs, lines and variable names, and the reason why a method
-/// cannot be read. Only printing should read it, because it changes with every line that moves.
+/// Returns the positions of the instructions of a class: pcs, lines and variable names, and the reasons why methods
+/// cannot be read. Only printing should read the positions, because they change with every line that moves.
 ///
 /// **Reads:** `parsed`.
 /// **Stays when:** neither pcs nor lines change.

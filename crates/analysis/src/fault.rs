@@ -1,17 +1,17 @@
-//! Why a class or method cannot be read, as plain data for the crates above this one.
+//! The reason why a class or method cannot be read, as plain data for the crates above this one.
 
 use std::fmt;
 
 use classfile::error::Malformed;
 
-/// Why a class or method cannot be read.
+/// The reason why a class or method cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
     /// The error text, without a full stop.
     pub what: String,
-    /// The offset in the class file.
+    /// The offset of the fault in the class file, in bytes.
     pub offset: u32,
-    /// The violated section of the JVMS, for example `4.7.3`.
+    /// The number of the violated section of the JVMS, for example `4.7.3`.
     pub jvms: &'static str,
 }
 

@@ -1,8 +1,8 @@
-//! The inputs for data that is set as a whole: libraries, each as one value, and the program. The classes of the
+//! The salsa inputs for data that is set as a whole: the program, and each library as one value. The classes of the
 //! application are inputs of their own ([`program::input`]).
 //!
-//! Only the writer in `ide` sets them, after comparing the values itself, because salsa does not compare inputs
-//! (`engine.md`, rule 6).
+//! Only the writer in `ide` sets these inputs, and it compares the values itself, because salsa does not compare
+//! inputs (`engine.md`, rule 6).
 
 // salsa gives each input undocumented constructors and setters; all items written here are documented.
 #![allow(missing_docs)]
@@ -19,7 +19,8 @@ use crate::whole::reachable::EntryPoint;
 use crate::whole::record::Packages;
 use crate::whole::tables::{ClassTable, WholeOptions};
 
-/// A library or platform. The workers parse it before it is set; its classes are not edited one by one.
+/// A library, or the platform, as one salsa input. Its classes are parsed before the input is set, and are not edited
+/// one by one.
 #[salsa::input(debug)]
 pub struct Library {
     /// The role of the library in the program.
@@ -30,7 +31,7 @@ pub struct Library {
     pub contents: Arc<Contents>,
 }
 
-/// The program. A database has at most one.
+/// The program: its containers and settings. A database has at most one `World`.
 #[salsa::input(singleton, debug)]
 pub struct World {
     /// The containers in class-path order.
@@ -44,54 +45,59 @@ pub struct World {
 /// A container of the program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Part {
-    /// A container whose classes are inputs of their own.
+    /// A container in which each class file is a salsa input.
     Classes(Container),
-    /// A container that is one value as a whole.
+    /// A container that is one salsa input as a whole.
     Library(Library),
 }
 
 /// The classes of a library.
 pub struct Contents {
-    /// The records of the classes that can be read, in directory order.
+    /// The records of the classes that can be read, in the order of the library's directory of entries.
     pub records: Records,
-    /// For each record the entry number of its class in `source`.
+    /// For each record, the entry number of its class in `source`.
     pub entries: Box<[u32]>,
-    /// The source of the class bytes.
+    /// The source from which the bytes of the classes are read.
     pub source: Arc<dyn ClassSource>,
 }
 
-/// A source of the bytes of a library's classes. The bytes of one source never change.
+/// A source of the bytes of a library's classes. Each class has an entry, which is identified by its number. The
+/// bytes of an entry never change.
 pub trait ClassSource: Send + Sync {
-    /// Calls `read` once with the bytes of an entry, if they are available.
+    /// Calls `read` once with the bytes of the class that has this entry number; does not call `read` if the bytes
+    /// are unavailable.
     fn with_bytes(&self, entry: u32, read: &mut dyn FnMut(&[u8]));
 }
 
-/// The rules that answers follow.
+/// The rules by which answers are computed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Profile {
-    /// Sound for what a JVM does.
+    /// Rules that are sound for what a JVM does.
     Jvm,
-    /// The rules of Fig. 4 of *Sound Control Flow Graph Extraction from Incomplete Java Bytecode Programs*.
+    /// The rules of Fig. 4 of the paper *Sound Control Flow Graph Extraction from Incomplete Java Bytecode Programs*.
     Paper,
 }
 
-/// The settings of the whole program. Many queries read them and they change rarely, so their durability is high.
+/// The settings of the whole program. Many queries read the settings, but the settings change rarely, so they are a
+/// salsa input of high durability.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
     /// The assumptions of the analysis.
     pub options: WholeOptions,
-    /// Knowledge about packages in addition to that of the JDK image.
+    /// The facts about packages that are given in addition to those of the JDK image: further exported packages, and
+    /// packages to which no absent class can belong.
     pub packages: Packages,
-    /// The requested entry points, if entry points are requested.
+    /// The entry points that the user requests; `None` if the user requests none.
     pub entries: Option<EntryRequest>,
     /// Whether calls go only to receivers that are instantiated by code reached from the entry points (RTA).
     pub rta: bool,
-    /// The rules that answers follow.
+    /// The rules by which answers are computed.
     pub profile: Profile,
 }
 
 impl Settings {
-    /// The settings of a command without flags, for a world of this kind and a platform release.
+    /// Returns the default settings (those of a command without flags) for this kind of world and this Java release
+    /// of the platform.
     pub fn new(world: WorldKind, release: u16) -> Self {
         let options = WholeOptions {
             world,
@@ -103,12 +109,12 @@ impl Settings {
         Settings { options, packages: Packages::default(), entries: None, rta: false, profile: Profile::Jvm }
     }
 
-    /// Returns the first pattern of the entry points that selects no method.
+    /// Returns the first entry-point pattern of the user that selects no method; `None` if each pattern selects one.
     pub(crate) fn unmatched(&self, classes: &ClassTable) -> Option<NoMatch> {
         self.entries.as_ref().and_then(|it| it.unmatched(classes))
     }
 
-    /// Returns the entry points from which reachable code is searched; `None` without `--rta`.
+    /// Returns the entry points from which the search for reachable code starts; `None` without `--rta`.
     pub(crate) fn entry_points(&self, classes: &ClassTable) -> Option<Vec<EntryPoint>> {
         let request = self.entries.as_ref().filter(|_| self.rta);
         request.map(|it| it.points(classes, &self.options))
@@ -121,7 +127,7 @@ impl fmt::Debug for Contents {
     }
 }
 
-/// Returns the world and its profile; `None` if there is no world.
+/// Returns the world and the profile in its settings; `None` if the database has no world.
 pub(crate) fn profile(db: &dyn program::db::Db) -> Option<(World, Profile)> {
     let Some(world) = World::try_get(db) else {
         // Salsa does not track that a world is created later.

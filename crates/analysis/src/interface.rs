@@ -1,6 +1,6 @@
-//! The interface of graphs (*Sound Control Flow Graph Extraction from Incomplete Java Bytecode Programs*, §2.1) apart
-//! from what methods propagate: the methods that the graphs require, and the facts about the program that composing
-//! them needs.
+//! The interface of graphs (*Sound Control Flow Graph Extraction from Incomplete Java Bytecode Programs*, §2.1),
+//! except for the exceptions that methods propagate: the methods that the graphs require, and the facts about the
+//! program that are needed to compose the graphs.
 
 use std::collections::BTreeSet;
 
@@ -22,8 +22,8 @@ use crate::whole::sites::Site;
 use crate::whole::tables::CallTable;
 use program::names::{MethodName, Text};
 
-/// The methods that graphs require, collected as call sites and names. Many calls are equal, so each distinct one is
-/// looked up only once, in [`Needs::methods`].
+/// A set of methods that graphs require. It is collected as call sites and names: many calls are equal, so that
+/// [`Needs::methods`] looks up the targets of each distinct call only once.
 #[derive(Default)]
 pub struct Needs {
     sites: FxHashSet<(Site, MethodRef)>,
@@ -31,13 +31,13 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// Adds the needs of other graphs.
+    /// Adds the methods of the set `other`.
     pub fn add(&mut self, other: Needs) {
         self.sites.extend(other.sites);
         self.named.extend(other.named);
     }
 
-    /// Adds the needs of a method's graph.
+    /// Adds the methods that the graph of a method requires.
     pub fn of_method(&mut self, calls: &CallTable, method: MethodName, code: &MethodCode) {
         let Some(id) = calls.classes.named(method) else { return };
         let MethodSummary::Known(summary) = calls.classes.summary(id) else { return };
@@ -45,7 +45,7 @@ impl Needs {
             let Some(called) = item_action(item.source).and_then(|it| it.calls) else { continue };
             let (method, site) = (called.method(), calls.site(id.class, called));
             let hierarchy = &calls.classes.hierarchy;
-            // Most calls go to the platform, whose methods are never needed.
+            // Most calls go to the platform, whose methods are never required.
             if !matches!(site, Site::Method(it) if hierarchy.role(it.class) == Role::Jdk) {
                 self.sites.insert((site, method));
             }
@@ -58,13 +58,14 @@ impl Needs {
         }
     }
 
-    /// Adds the methods that label the edges of a graph of profile `paper`.
+    /// Adds the methods that occur as labels on the edges of a graph of profile `paper`.
     pub fn of_labels(&mut self, graph: &Graph) {
         self.named.extend(graph.labels.iter().flat_map(|it| it.iter().flatten()));
     }
 
-    /// Returns the required methods: the methods that calls may reach by name, including methods of absent classes.
-    /// Methods of the platform are not part of a program, and initialisers are not called by name.
+    /// Returns the names of the required methods: all methods that the collected calls may run, including methods of
+    /// absent classes. Methods of the platform are left out, because the platform is not part of a program.
+    /// Initialisers are left out, because no call names them.
     pub fn methods(&self, hierarchy: &Hierarchy, calls: Option<&CallTable>) -> BTreeSet<MethodName> {
         let mut acc: BTreeSet<MethodName> = self.named.iter().copied().collect();
         for &(site, method) in &self.sites {
@@ -76,7 +77,8 @@ impl Needs {
     }
 }
 
-/// Returns the methods that a call may reach by name, and the method in the absent class that makes the call open.
+/// Returns the names of the methods that a call may run. If the call is open because a class is absent, the method
+/// that this absent class may declare is among them.
 fn named(call: &Call) -> Vec<MethodName> {
     let mut acc: Vec<MethodName> = call.targets.iter().chain(&call.possible).copied().collect();
     if let (Some(Why::Outside(class)), Some(declared)) = (call.open, call.declared) {
@@ -85,21 +87,21 @@ fn named(call: &Call) -> Vec<MethodName> {
     acc
 }
 
-/// Whether the class belongs to the platform: it is in the platform's container, or in a package that only a platform
-/// may define, or is an array.
+/// Whether the class belongs to the platform: its container has the role `jdk`, it is in a package of `java`, which
+/// only a platform may define, or it is an array class.
 fn is_platform(hierarchy: &Hierarchy, class: Text) -> bool {
     let of_container =
         || hierarchy.class(ClassName::new(class.0)).is_some_and(|it| hierarchy.role(it) == Role::Jdk);
     class.0.starts_with(b"java/") || class.0.starts_with(b"[") || of_container()
 }
 
-/// Whether initialising the class runs no code and cannot fail. False for absent classes.
+/// Whether initialising the class runs no code and cannot fail. The answer for an absent class is false.
 pub fn is_quiet(hierarchy: &Hierarchy, class: Text) -> bool {
     hierarchy.class(ClassName::new(class.0)).is_some_and(|it| !may_fail(hierarchy, it))
 }
 
-/// Returns pairs of class and direct superclass for the given throwable types and all types above them, as far as
-/// they are known.
+/// Returns the pairs of a class and its direct superclass, for the given throwable types and all known types above
+/// them.
 pub fn super_types(universe: &Universe, types: &FxHashSet<Text>) -> Vec<(Text, Text)> {
     let mut acc: FxHashMap<Text, Text> = FxHashMap::default();
     for &class in types {
@@ -118,7 +120,7 @@ pub fn super_types(universe: &Universe, types: &FxHashSet<Text>) -> Vec<(Text, T
 }
 
 /// Returns a 64-bit hash of the names that a program defines: its classes with their supertypes and non-private
-/// methods. Programs with different names have different hashes, except for collisions.
+/// methods. Except for collisions, programs with different names have different hashes.
 pub fn names(hierarchy: &Hierarchy) -> u64 {
     let mut lines: Vec<String> = Vec::with_capacity(hierarchy.len());
     for class in hierarchy.ids().filter(|&it| !hierarchy.is_vacant(it)) {

@@ -1,10 +1,10 @@
-//! The keeper of the solved program beside the database (`engine.md`, rule 3): one value that is updated after edits,
-//! driven by one query.
+//! The keeper of the solved program beside the database (`engine.md`, rule 3). The program is one value, which is
+//! updated after edits and driven by one query.
 //!
-//! The answers are a function of the inputs; the previous state decides only how long an advance takes. A change is
-//! applied where [`update`](crate::whole::maintained::MaintainedProgram::update) can apply it, otherwise the program
-//! is rebuilt. Everything that salsa tracks is read beforehand; nothing here runs a query. After a panic no program
-//! is kept, and the next call rebuilds it.
+//! The answers are a function of the inputs; the previous state decides only how long an advance takes. If
+//! [`update`](crate::whole::maintained::MaintainedProgram::update) can apply a change, the change is applied;
+//! otherwise the program is rebuilt. Everything that salsa tracks is read beforehand: the keeper runs no query. After
+//! a panic no program is kept, and the next call rebuilds it.
 //!
 //! The caller can cancel the work. A cancelled rebuild is discarded, and the previous program is kept. Changes that
 //! were applied before a cancellation stay applied, and the next call continues towards the solution, whatever
@@ -19,29 +19,29 @@ use crate::differing::Difference;
 use crate::input::Settings;
 use crate::tiers::Tier;
 
-/// How the program was brought up to date.
+/// The way in which [`Keeper::advance`] brought the program up to date.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Advance {
-    /// No answer can have changed.
+    /// Nothing was done, because no answer can have changed.
     Unchanged,
     /// The changes were applied to the existing program.
     Updated,
-    /// The program was built from scratch.
+    /// The program was rebuilt from scratch.
     Rebuilt,
 }
 
-/// The number of advances of each kind.
+/// Statistics about the calls of [`Keeper::advance`] since the keeper was created.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     /// The number of times that the program was built from scratch.
     pub rebuilt: u64,
     /// The number of times that changes were applied to the existing program.
     pub updated: u64,
-    /// The number of exception sets (of methods, calls and initialisers) that these updates changed.
+    /// The total number of exception sets (of methods, calls and initialisers) that updates of the program changed.
     pub changed_sets: u64,
 }
 
-/// Keeps the solved program of a database.
+/// Owns the solved program of a database, and brings it up to date when the inputs change.
 #[derive(Default)]
 pub struct Keeper {
     state: Mutex<State>,
@@ -49,38 +49,43 @@ pub struct Keeper {
 
 #[derive(Default)]
 struct State {
-    /// The number of the last generation. No number is used twice, even if a program was lost.
+    /// The number of the last generation of the program. No number is used twice, even if a panic destroyed a
+    /// program.
     generation: u64,
     counts: Counts,
-    /// The last program. `None` while it is being changed, so that no caller finds it half changed.
+    /// The most recent program; `None` before the first program is built, after a panic, and while the program is
+    /// being changed, so that no caller finds it half changed.
     last: Option<Last>,
-    /// The rest of a replaced program. It is freed in steps, because one step would delay a caller for too long.
+    /// The rest of a replaced program, whose memory is still to be freed; `None` if there is no such rest. The memory
+    /// is freed in steps, because freeing all of it would delay a caller for too long.
     unfreed: Option<Unfreed>,
-    /// Whether `last` is up to date with the last request.
+    /// Whether `last` reflects the inputs of the last call of [`Keeper::advance`]; false if that call was cancelled.
     is_current: bool,
 }
 
-/// An iterator that frees one piece of a replaced program per step.
+/// An iterator that frees the memory of a replaced program. Each step frees one piece.
 type Unfreed = Box<dyn Iterator<Item = ()> + Send + Sync>;
 
-/// A program, and the inputs that it was made from.
+/// A program, and the inputs that the program was built from.
 struct Last {
-    /// The inputs. `None` if an update failed halfway: the program is then unusable, and only its lock is reused.
+    /// The inputs that the program was built from. `None` if an update failed halfway: the program is then unusable,
+    /// and only its lock is reused.
     of: Option<Ingredients>,
     answers: Arc<RwLock<CurrentProgram>>,
 }
 
-/// The inputs of a program.
+/// The inputs from which a program was built.
 struct Ingredients {
     settings: Arc<Settings>,
     tiers: Vec<Tier>,
 }
 
 impl Keeper {
-    /// Returns the solved program of these containers, in class-path order, and how it was brought up to date.
+    /// Brings the solved program up to date with these settings and containers, which are in class-path order.
+    /// Returns the program, and how it was brought up to date.
     ///
     /// # Errors
-    /// When `cancelled`, which is called after about every 25 µs of work, returns true.
+    /// When `cancelled` returns true. `cancelled` is called after about every 25 µs of work.
     pub fn advance(
         &self,
         settings: &Arc<Settings>,
@@ -113,11 +118,12 @@ impl Keeper {
         Ok((Propagated { generation: state.generation, answers }, advance))
     }
 
-    /// Prepares the program for its next change ([`prepare`](crate::whole::maintained::MaintainedProgram::prepare)),
-    /// unless a reader holds it. No answer changes.
+    /// Does work in advance that the next change of the program needs
+    /// ([`prepare`](crate::whole::maintained::MaintainedProgram::prepare)). Does nothing if a reader holds the
+    /// program. No answer changes.
     ///
     /// # Errors
-    /// When `cancelled` returns true. The next call continues.
+    /// When `cancelled` returns true. The next call continues the work.
     pub fn keep_current(&self, cancelled: &mut dyn FnMut() -> bool) -> Result<(), Cancelled> {
         let mut state = lock(&self.state);
         let fuel = &mut Fuel::new(PATIENCE, cancelled);
@@ -129,14 +135,15 @@ impl Keeper {
         }
     }
 
-    /// Returns the last program; `None` if it is not up to date, because the last advance was cancelled.
+    /// Returns the most recent program; `None` if the program is not up to date, because the last call of
+    /// [`Keeper::advance`] was cancelled or there was no call.
     pub fn current(&self) -> Option<Propagated> {
         let state = lock(&self.state);
         let last = state.last.as_ref().filter(|_| state.is_current)?;
         Some(Propagated { generation: state.generation, answers: Arc::clone(&last.answers) })
     }
 
-    /// Returns the number of advances of each kind.
+    /// Returns how often the program was rebuilt and updated, and how many exception sets the updates changed.
     pub fn counts(&self) -> Counts {
         lock(&self.state).counts
     }
@@ -147,15 +154,16 @@ fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 enum TakenIn {
-    /// No answer can have changed.
+    /// Nothing was done, because no answer can have changed.
     Nothing,
     /// All changes were applied, and this number of exception sets changed.
     All(u64),
-    /// The changes cannot be applied: the program is rebuilt.
+    /// The changes could not be applied, so the program is rebuilt from scratch.
     Refused,
 }
 
-/// Brings a program up to date as of this generation: applies the changes, or else builds another program.
+/// Brings the program up to date: applies the changes to it, or builds it from scratch. Answers that may have changed
+/// are valid only since `generation`.
 fn advanced(
     (last, unfreed): (&mut Option<Last>, &mut Option<Unfreed>),
     settings: &Arc<Settings>,
@@ -179,7 +187,7 @@ fn advanced(
 }
 
 impl Last {
-    /// Applies the changes since the last advance.
+    /// Applies the changes from the inputs that the program was built from to the containers `now`.
     fn take_in(
         &mut self,
         settings: &Arc<Settings>,
@@ -190,8 +198,8 @@ impl Last {
         let Some(of) = self.of.as_ref().filter(|it| it.settings == *settings) else {
             return Ok(TakenIn::Refused);
         };
-        // Earlier snapshots are gone when a query runs after a change. If one still reads the program, it keeps it,
-        // and another program is built.
+        // Snapshots of earlier revisions are gone when a query runs after a change. If one still reads the program,
+        // it keeps the program, and another program is built.
         let Ok(mut answers) = self.answers.try_write() else { return Ok(TakenIn::Refused) };
         let Some(Difference { changes, passed_over }) = answers.difference(&of.tiers, now, fuel)? else {
             return Ok(TakenIn::Refused);
@@ -219,8 +227,9 @@ impl Last {
     }
 }
 
-/// Stores new answers in the lock of the old ones, so that the outdated memo of the query does not keep a second
-/// program alive. Returns the lock and the old answers. If the lock is in use, returns a new lock alone.
+/// Stores a new program in the lock `place` of the old program. The outdated memo of the query shares this lock, so
+/// it does not keep a second program alive. Returns the lock and the old program. If the lock is in use, returns a
+/// new lock with the new program, and no old program.
 fn renewed(
     place: Option<Arc<RwLock<CurrentProgram>>>,
     answers: CurrentProgram,
@@ -236,7 +245,7 @@ fn renewed(
     }
 }
 
-/// Frees the rest of a replaced program.
+/// Frees the rest of a replaced program, piece by piece, until it is freed or the work is cancelled.
 fn clear(unfreed: &mut Option<Unfreed>, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
     for () in unfreed.iter_mut().flatten() {
         fuel.spend(2)?;

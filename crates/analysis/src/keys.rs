@@ -1,5 +1,5 @@
-//! The keys of queries about things that are not inputs: a class of a library, and questions about a method or a
-//! call. Keys are interned, so that a memo is found by a number.
+//! The keys of queries that are not about an input: about a class of a library, a method or a call. Keys are
+//! interned, so that a memo is found by a number.
 
 // salsa gives each interned struct an undocumented constructor; all items written here are documented.
 #![allow(missing_docs)]
@@ -10,7 +10,7 @@ use crate::input::Library;
 use crate::whole::receivers::Selector;
 use program::names::{MethodName, Text};
 
-/// A class of a library.
+/// The key of a class of a library, for the query that reads its code.
 #[salsa::interned(debug)]
 pub struct LibraryClass<'db> {
     /// The library that contains the class.
@@ -21,36 +21,38 @@ pub struct LibraryClass<'db> {
     pub entry: u32,
 }
 
-/// A question for the reasons why a method lets out exceptions.
+/// The key of a question: why does a method let out exceptions, or why do the instructions at a pc raise them?
 #[salsa::interned(debug)]
 pub struct ReasonQuestion<'db> {
     /// The file of the class that declares the method.
     #[returns(copy)]
     pub class: ClassFile,
-    /// The method.
+    /// The method that the question is about.
     #[returns(copy)]
     pub method: MethodName,
-    /// If given, the question is only about what the instructions at this pc raise, ignoring handlers.
+    /// The pc of the instructions that the question is about; `None` if the question is about the whole method. With
+    /// a pc, the question is about exceptions before any handler catches them.
     #[returns(copy)]
     pub pc: Option<u16>,
-    /// If given, the question is only about exceptions of this class and its subclasses.
+    /// The exception class to which the question is limited, with its subclasses; `None` if the question is about all
+    /// exceptions.
     #[returns(copy)]
     pub only: Option<Text>,
 }
 
-/// A question for the receivers that make a call go to a target.
+/// The key of a question: which classes of receivers make a call go to a target?
 #[salsa::interned(debug)]
 pub struct ReceiverQuestion<'db> {
     /// The file of the class that declares the caller.
     #[returns(copy)]
     pub class: ClassFile,
-    /// The caller.
+    /// The method that contains the call.
     #[returns(copy)]
     pub caller: MethodName,
-    /// The objects whose classes decide where the call goes.
+    /// The objects whose classes decide where the call goes: receivers, or function objects.
     #[returns(copy)]
     pub selector: Selector,
-    /// The target of the call.
+    /// The method that the call may run.
     #[returns(copy)]
     pub target: MethodName,
     /// The maximum number of receivers to return.

@@ -1,7 +1,7 @@
 //! The queries that combine the program, its method bodies and their control flow.
 //!
-//! [`facts`] is the base: the stackless bodies of one class and the facts that follow from the class alone. Each
-//! query is a few lines around a pure function, which one-shot runs call without a database.
+//! [`facts`] is the base: the stackless bodies of one class and the facts that follow from the class
+//! alone. Each query is a few lines around a pure function, which one-shot runs call without a database.
 
 pub mod answers;
 pub mod current;

@@ -1,4 +1,5 @@
-//! The queries for lists about the program as a whole, read from the solved program.
+//! The queries that list facts about the program as a whole (missing classes, entry points), read from the solved
+//! program.
 
 use std::sync::Arc;
 
@@ -15,7 +16,8 @@ use crate::whole::reachable::{EntryPoint, EntryReason};
 /// Returns the absent classes that the program names, sorted by text.
 ///
 /// **Reads:** `propagated`.
-/// **Stays when:** the set of present classes, the classes that name absent ones, and what these open stay.
+/// **Stays when:** the set of present classes stays, the classes that name absent classes stay, and the open parts
+/// that absent classes cause stay.
 /// **Cost:** linear in the summaries of the application; one value, never evicted.
 /// **Approximates:** nothing.
 /// **Test:** `all_answers_are_those_of_a_fresh_host` (in `ide`).
@@ -24,7 +26,7 @@ pub fn missing(db: &dyn Db, world: World) -> Arc<[Missing]> {
     missing_classes(&propagated(db, world).read().solved().calls).into()
 }
 
-/// An entry point: the method's name, and why it is an entry point.
+/// An entry point: the method's name, and the reason why the method is an entry point.
 pub type Entry = (MethodName, EntryReason);
 
 /// Returns the entry points of the program in class-path order; empty if no entry points are requested.
@@ -50,7 +52,8 @@ pub fn entries(db: &dyn Db, world: World) -> Arc<[Entry]> {
     points.iter().map(|it| (classes.name(it.method), it.why)).collect()
 }
 
-/// Returns the position of each class on the class path; `passed_over` has the numbers of shadowed records.
+/// Returns the position of each class on the class path. `passed_over` has a pair for each shadowed record: its
+/// number, and the number of the record that shadows it.
 fn class_path_order(
     db: &dyn Db,
     world: World,

@@ -3,29 +3,29 @@
 use classfile::error::Result;
 use classfile::module::Module;
 
-/// A module. The names of packages and services are in internal form.
+/// The declaration of a module. The names of packages and services are in internal form.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModuleInfo {
     /// The name of the module.
     pub name: String,
-    /// Whether the module is open.
+    /// Whether the module is declared `open`.
     pub open: bool,
-    /// The packages that code of any module may link to, because they are exported or opened without qualification.
+    /// The packages that code of any module may use, because they are exported or opened without qualification.
     pub exports: Vec<String>,
-    /// The packages that are exported or opened to some modules only, each with the names of these modules.
+    /// The packages that are exported or opened to some modules only, each with the names of those modules.
     pub qualified: Vec<(String, Vec<String>)>,
-    /// The modules that this module requires at run time.
+    /// The names of the modules that this module requires at run time.
     pub requires: Vec<String>,
-    /// The services that the module uses.
+    /// The names of the services that the module declares in `uses`.
     pub uses: Vec<String>,
-    /// The services that the module provides.
+    /// The names of the services that the module provides implementations of.
     pub provides: Vec<String>,
-    /// Whether a module of the JDK image is resolved by default: it exports a package without qualification and is
-    /// not an incubator module.
+    /// Whether the JVM resolves the module by default if the module belongs to the JDK image: the module exports a
+    /// package without qualification, and is not an incubator module.
     pub by_default: bool,
 }
 
-/// Returns the module that a class file declares; `None` if it declares none.
+/// Returns the module that a class file declares; `None` if the file declares no module.
 ///
 /// # Errors
 /// When the class file or one of the attributes cannot be read.

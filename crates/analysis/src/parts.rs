@@ -28,7 +28,7 @@ pub struct ClassHead {
     pub class: ClassName,
     /// The access flags of the class.
     pub flags: Flags,
-    /// The direct superclass, if the class has one.
+    /// The direct superclass; `None` for a class without a superclass (`java/lang/Object`, `module-info`).
     pub super_class: Option<ClassName>,
     /// The major version of the class file.
     pub major: u16,
@@ -37,35 +37,36 @@ pub struct ClassHead {
 /// One method of a parsed class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MethodPart {
-    /// The method.
+    /// The class, name and descriptor of the method.
     pub method: MethodRef,
     /// The access flags of the method.
     pub flags: Flags,
-    /// The code, or why it cannot be read; `None` for abstract and native methods.
+    /// The code, or the reason why the code cannot be read; `None` for abstract and native methods.
     pub code: Option<std::result::Result<(MethodCode, Positions), Malformed>>,
 }
 
-/// A body with the facts that follow from the class file alone.
+/// A method body, with the facts about it that follow from the class file alone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MethodCode {
     /// The stackless body.
     pub body: Body,
-    /// The local facts.
+    /// The facts about the body that follow from the class file alone.
     pub facts: MethodFacts,
 }
 
 /// The options for parsing the methods of a class.
 pub struct PartOptions<'a> {
-    /// Selects the methods to parse.
+    /// Returns whether the method of this name is to be parsed.
     pub select: &'a dyn Fn(&MethodName) -> bool,
-    /// The parts to compute: all, or only what a summary needs. For summaries the body is [lean](lower_lean), and its
-    /// instructions have no positions.
+    /// The results to compute: all, or only those from which a summary is made. For summaries, [`lower_lean`] lowers
+    /// the bodies, and instructions have no positions.
     pub wanted: Wanted,
-    /// A clock for callers that measure the duration of each stage; with it, bytecode instructions are counted.
+    /// The clock by which the duration of each stage is measured. With a clock, bytecode instructions are counted,
+    /// too. `None` measures and counts nothing.
     pub clock: Option<&'a dyn Fn() -> Duration>,
 }
 
-/// The kind of body that a method has, as far as a quick scan can tell.
+/// The kind of body that a method has, as found by a quick scan that does not decode the body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BodyKind {
     /// No body: the method is abstract or native.
@@ -76,10 +77,10 @@ pub enum BodyKind {
     Dynamic,
 }
 
-/// The opcode of `invokedynamic` (JVMS §6.5). The same byte may also occur as an operand.
+/// The opcode of `invokedynamic` (JVMS §6.5). A byte of this value may also be an operand of another instruction.
 const INVOKEDYNAMIC: u8 = 0xba;
 
-/// The durations of the stages by the caller's clock, and the number of instructions.
+/// The durations of the stages of parsing, by the caller's clock, and the number of instructions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StageTimes {
     /// The time for reading the structure of the class file.
@@ -92,7 +93,7 @@ pub struct StageTimes {
     pub instructions: u64,
 }
 
-/// Working memory that is reused from one method to the next.
+/// Working memory for parsing methods, which is reused from one method to the next.
 #[derive(Default)]
 pub struct Scratch {
     lowering: bir::lower::Scratch,
@@ -102,7 +103,8 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Takes the memory of code that is no longer needed, for the next lowering without positions.
+    /// Takes `code`, which the caller no longer needs, and reuses its memory for the next body that is lowered
+    /// without positions.
     pub fn recycle(&mut self, code: MethodCode) {
         self.lowering.recycle(code.body);
     }
@@ -112,7 +114,7 @@ impl Scratch {
 pub struct ClassParts<'a> {
     /// The header of the class.
     pub head: ClassHead,
-    /// The source file that the debug data names.
+    /// The source file that the debug data names; `None` if it names none.
     pub source_file: Option<Text>,
     file: ClassFile<'a>,
     static_fields: Vec<(Name, Descriptor)>,
@@ -122,28 +124,29 @@ impl<'a> ClassParts<'a> {
     /// Reads the structure of a class file.
     ///
     /// # Errors
-    /// When the structure cannot be read; the class is then outside the program.
+    /// When the structure cannot be read; the program then does not contain the class.
     pub fn read(bytes: &'a [u8]) -> Result<Self> {
         let file = ClassFile::parse(bytes)?;
         file.intern(true);
         Self::of(file)
     }
 
-    /// Like [`ClassParts::read`], but does not intern the texts of string constants. For callers that need only
-    /// [summaries](Wanted::Summary).
+    /// Reads the structure of a class file like [`ClassParts::read`], but does not intern the texts of string
+    /// constants. For callers that need only [summaries](Wanted::Summary).
     ///
     /// # Errors
-    /// See [`ClassParts::read`].
+    /// When the structure cannot be read; the program then does not contain the class.
     pub fn read_for_summaries(bytes: &'a [u8]) -> Result<Self> {
         let file = ClassFile::parse(bytes)?;
         file.intern(false);
         Self::of(file)
     }
 
-    /// Like [`ClassParts::read`], but interns no constants in advance. For callers that read few bodies or none.
+    /// Reads the structure of a class file like [`ClassParts::read`], but interns no constants in advance. For
+    /// callers that read few bodies or none.
     ///
     /// # Errors
-    /// See [`ClassParts::read`].
+    /// When the structure cannot be read; the program then does not contain the class.
     pub fn read_structure(bytes: &'a [u8]) -> Result<Self> {
         Self::of(ClassFile::parse(bytes)?)
     }
@@ -162,7 +165,7 @@ impl<'a> ClassParts<'a> {
         Ok(ClassParts { head, source_file, file, static_fields })
     }
 
-    /// Returns the outline of the class: what the rest of a program can see of it without any body.
+    /// Returns the outline of the class: its flags, supertypes and member headers, which need no body.
     ///
     /// # Errors
     /// When the name of a supertype or member cannot be read.
@@ -175,7 +178,7 @@ impl<'a> ClassParts<'a> {
         self.file.methods().map(|it| Ok(MethodName::of(it.member_ref()?)))
     }
 
-    /// Parses the selected methods, in file order, and adds the durations to `times`.
+    /// Parses the methods that `options` select, in file order, and adds the durations of the stages to `times`.
     ///
     /// # Errors
     /// When a method has no valid name, or the bootstrap methods cannot be read. A body that cannot be read makes
@@ -191,10 +194,11 @@ impl<'a> ClassParts<'a> {
         Ok(out)
     }
 
-    /// Like [`ClassParts::methods`], but passes the methods to `then` one by one, for callers that keep little.
+    /// Parses the selected methods like [`ClassParts::methods`], but passes each to `then` instead of collecting all
+    /// of them.
     ///
     /// # Errors
-    /// See [`ClassParts::methods`].
+    /// When a method has no valid name, or the bootstrap methods cannot be read.
     pub fn each(
         &self,
         options: &PartOptions<'_>,
@@ -231,11 +235,11 @@ impl<'a> ClassParts<'a> {
         })
     }
 
-    /// Like [`ClassParts::each`], for the methods with these indices, which must be ascending. Parses what summaries
-    /// need, without positions.
+    /// Parses the methods with the indices `numbers`, which must be ascending, and passes each to `then`. Computes
+    /// only what summaries need, without positions.
     ///
     /// # Errors
-    /// See [`ClassParts::methods`].
+    /// When a method has no valid name, or the bootstrap methods cannot be read.
     pub fn each_of(
         &self,
         numbers: &[usize],
@@ -291,39 +295,46 @@ impl<'a> ClassParts<'a> {
     }
 }
 
-/// Rejects a class with two methods of the same name and descriptor, as the JVM does (JVMS §4.6): references to them
-/// would be ambiguous.
+/// Rejects a class with two methods of the same name and descriptor, as the JVM does (JVMS §4.6): references to such
+/// methods would be ambiguous.
 fn no_duplicates(file: &ClassFile<'_>) -> Result<()> {
     let mut seen = FxHashSet::with_capacity_and_hasher(file.methods().len(), FxBuildHasher);
     for it in file.methods() {
         if !seen.insert(it.member_ref()?) {
-            let fault = Fault::Other("two methods have the same name and descriptor");
+            let fault = Fault::Other("two methods of the class have the same name and descriptor");
             return Err(Malformed::new(it.offset(), "4.6", fault));
         }
     }
     Ok(())
 }
 
-/// Returns the error for a method without code that is neither abstract nor native (JVMS §4.7.3).
+/// Returns the error for a method without code (JVMS §4.7.3); `None` if the method is abstract or native, so that it
+/// needs no code.
 fn missing_code(method: &MemberInfo<'_, '_>) -> Option<Malformed> {
     if method.flags.is_abstract() || method.flags.is_native() {
         return None;
     }
-    Some(Malformed::new(method.offset(), "4.7.3", Fault::Other("the method has no Code attribute")))
+    Some(Malformed::new(
+        method.offset(),
+        "4.7.3",
+        Fault::Other("the method is neither abstract nor native, but has no Code attribute"),
+    ))
 }
 
 impl ClassHead {
-    /// Returns a note if the version of the class file is newer than the newest supported version.
+    /// Returns a note for the user if the version of the class file is newer than the newest supported version;
+    /// `None` otherwise.
     pub fn version_note(&self) -> Option<String> {
         (self.major > NEWEST_MAJOR).then(|| {
             let major = self.major;
             format!(
-                "class file version {major} is newer than {NEWEST_MAJOR} (Java 25), the newest supported version; it is read as version {NEWEST_MAJOR}"
+                "class file version {major} is newer than {NEWEST_MAJOR} (Java 25), the newest supported version; the file is read as version {NEWEST_MAJOR}"
             )
         })
     }
 
-    /// Returns the graph of one of the class's methods. Of throwable types, it uses only what the class file says.
+    /// Returns the graph of one of the class's methods. Of the hierarchy of throwable types, the graph uses only what
+    /// this class file says.
     pub fn graph(&self, code: &MethodCode) -> Cfg {
         let own = self.super_class.map(|it| (self.class, it));
         cfg(&code.body, &code.facts, &BuiltIn { own }, CfgOptions { keep_proved: false })
@@ -331,7 +342,7 @@ impl ClassHead {
 }
 
 impl MethodPart {
-    /// The name of the method.
+    /// Returns the name of the method.
     pub fn id(&self) -> MethodName {
         MethodName::of(self.method)
     }
@@ -345,6 +356,6 @@ mod tests {
     fn a_class_with_two_methods_of_one_name_and_descriptor_is_rejected() {
         let bytes = include_bytes!("../../../test-data/torture/raw/InvDup.class");
         let error = ClassParts::read(bytes).map(|_| ()).unwrap_err();
-        assert_eq!(error.fault, Fault::Other("two methods have the same name and descriptor"));
+        assert_eq!(error.fault, Fault::Other("two methods of the class have the same name and descriptor"));
     }
 }

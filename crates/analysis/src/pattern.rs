@@ -14,12 +14,12 @@ use std::fmt;
 
 use program::names::{Human, MethodName};
 
-/// A parsed pattern.
+/// A pattern by which the user selects methods, in parsed form.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MethodPattern {
     /// The pattern as the user wrote it.
     pub written: String,
-    /// The class and method name, with `.` between packages, classes and method.
+    /// The part of the pattern for the class and method name, with `.` between packages, classes and method.
     name: Box<[u8]>,
     params: Params,
 }
@@ -27,9 +27,9 @@ pub struct MethodPattern {
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Params {
     Any,
-    /// Parameters as in source code: `(int,java.lang.String)`.
+    /// Parameters written as in source code: `(int,java.lang.String)`.
     Human(Box<[u8]>),
-    /// A descriptor: `(ILjava/lang/String;)V`.
+    /// Parameters and return type written as a descriptor: `(ILjava/lang/String;)V`.
     Descriptor(Box<[u8]>),
 }
 
@@ -37,7 +37,7 @@ impl MethodPattern {
     /// Parses a pattern.
     ///
     /// # Errors
-    /// When the pattern names no method or its parenthesis is not closed; the text is the error message.
+    /// When the pattern names no method or its parenthesis is not closed. The error is the message for the user.
     pub fn parse(written: &str) -> Result<Self, String> {
         let text: String = written.chars().filter(|it| !it.is_whitespace()).collect();
         let (name, params) = match text.find('(') {
@@ -45,12 +45,14 @@ impl MethodPattern {
             None => (text.as_str(), ""),
         };
         if name.is_empty() {
-            return Err(format!("`{written}` names no method; write p.C.m, p.C.m(int) or p/C.m(I)V"));
+            return Err(format!(
+                "the pattern `{written}` names no method; write a pattern like p.C.m, p.C.m(int) or p/C.m(I)V"
+            ));
         }
         let params = if params.is_empty() {
             Params::Any
         } else if !params.contains(')') {
-            return Err(format!("`{written}` has no closing parenthesis"));
+            return Err(format!("the parameters in the pattern `{written}` have no closing parenthesis"));
         } else if params.ends_with(')') {
             Params::Human(modified_utf8(params))
         } else {
@@ -85,7 +87,8 @@ impl MethodPattern {
         glob(&self.name, &full, true)
     }
 
-    /// Returns the edit distance from the pattern to the method's name, for "did you mean"; `None` above `limit`.
+    /// Returns the edit distance between the pattern and the method's name, for the hint "did you mean"; `None` if
+    /// the distance is above `limit`.
     pub fn distance(&self, method: &MethodName, limit: usize) -> Option<usize> {
         let mut full = Vec::with_capacity(64);
         match self.params {
@@ -128,11 +131,11 @@ fn modified_utf8(text: &str) -> Box<[u8]> {
     out.into()
 }
 
-/// Whether `text` matches the pattern: `*` matches any run of bytes, `?` one byte and, with `nested`, `.` also the
-/// `$` of a nested class.
+/// Whether `text` matches the glob `pattern`: `*` matches any run of bytes, and `?` one byte. With `nested`, a `.` of
+/// the pattern also matches the `$` before the name of a nested class.
 fn glob(pattern: &[u8], text: &[u8], nested: bool) -> bool {
     let (mut p, mut t) = (0, 0);
-    // Where to continue when the last `*` matches one more byte.
+    // The positions in the pattern and the text at which to continue when the last `*` matches one more byte.
     let mut retry = None;
     while t < text.len() {
         let fits = match pattern.get(p) {
@@ -160,7 +163,8 @@ fn glob(pattern: &[u8], text: &[u8], nested: bool) -> bool {
     pattern[p..].iter().all(|&b| b == b'*')
 }
 
-/// Returns the number of bytes to insert, delete or replace (ignoring ASCII case), if it is at most `limit`.
+/// Returns the number of bytes to insert, delete or replace to turn `a` into `b`, ignoring ASCII case; `None` if the
+/// number is above `limit`.
 fn edit_distance(a: &[u8], b: &[u8], limit: usize) -> Option<usize> {
     if a.len().abs_diff(b.len()) > limit {
         return None;
@@ -183,14 +187,15 @@ fn edit_distance(a: &[u8], b: &[u8], limit: usize) -> Option<usize> {
     row.last().copied().filter(|&it| it <= limit)
 }
 
-/// The method whose name is nearest to a pattern that matches nothing.
+/// A search for the method whose name is nearest to a pattern that selects no method.
 #[derive(Clone, Debug, Default)]
 pub struct Nearest {
     best: Option<(usize, MethodName)>,
 }
 
 impl Nearest {
-    /// Considers one more method.
+    /// Makes `method` the nearest method if its name is nearer to the pattern than the name of the nearest method so
+    /// far.
     pub fn offer(&mut self, pattern: &MethodPattern, method: &MethodName) {
         let limit = self.best.map_or(pattern.name.len() / 2 + 2, |it| it.0);
         if let Some(distance) = pattern.distance(method, limit) {
@@ -201,7 +206,7 @@ impl Nearest {
         }
     }
 
-    /// Considers the best candidate of another search.
+    /// Takes over the nearest method of another search if its name is nearer to the pattern.
     pub fn merge(&mut self, other: Nearest) {
         if let Some(it) = other.best
             && self.best.is_none_or(|mine| it < mine)
@@ -210,7 +215,7 @@ impl Nearest {
         }
     }
 
-    /// Returns the nearest method, if one is near enough.
+    /// Returns the method whose name is nearest to the pattern; `None` if no method has a name near the pattern.
     pub fn method(&self) -> Option<MethodName> {
         self.best.map(|it| it.1)
     }
@@ -221,7 +226,7 @@ impl Nearest {
 pub struct NoMatch {
     /// The pattern, as the user wrote it.
     pub pattern: String,
-    /// The method whose name is nearest to the pattern, if one is near enough.
+    /// The method whose name is nearest to the pattern; `None` if no method has a name near the pattern.
     pub nearest: Option<MethodName>,
 }
 
@@ -230,7 +235,7 @@ impl fmt::Display for NoMatch {
         write!(f, "no method matches `{}`", self.pattern)?;
         match self.nearest {
             Some(it) => write!(f, "; did you mean `{}`?", Human(it)),
-            None => f.write_str(", nor is any name near it"),
+            None => f.write_str(", and no method has a similar name"),
         }
     }
 }

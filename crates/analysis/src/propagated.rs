@@ -1,7 +1,7 @@
 //! The queries for the whole program: a record per class, a tier per container, and one solution for all of it.
 //!
-//! Tiers limit the checks after an edit: only the tier of the edited class's container is recomputed; of every other
-//! container the tier alone is checked, none of its classes (`engine.md`, rule 1). The solution is one query that
+//! Tiers limit the checks after an edit. Only the tier of the edited class's container is recomputed; salsa checks
+//! the tiers of the other containers, but none of their classes (`engine.md`, rule 1). The solution is one query that
 //! drives the program beside the database ([`crate::keeper`]). The answers about each class are in
 //! [`crate::answers`].
 
@@ -23,14 +23,16 @@ use crate::tiers::{ClassKey, KeyedRecord, Records, Tier};
 use crate::whole::record::ClassRecord;
 
 /// Returns the part of a class that the rest of a program needs: its outline, the summaries of its methods, and the
-/// declarations of a `module-info`; `None` for a class that is outside the program.
+/// declarations of a `module-info`; `None` for a class file that cannot be read and is therefore not part of the
+/// program.
 ///
 /// **Reads:** the bytes of the class, `parsed`.
 /// **Stays when:** bodies change only in what no other class can see: branches, arithmetic, assertions that stay
 /// proved, lines.
 /// **Cost:** linear in the code; never evicted. The three parts are one query because each class of a container is
 /// checked after every edit.
-/// **Approximates:** like `facts`; a `module-info` that cannot be read declares nothing, so it closes no packages.
+/// **Approximates:** the same as `facts`; a `module-info` that cannot be read declares nothing, so it closes no
+/// packages.
 /// **Test:** `equal_summary_keeps_callers`.
 #[salsa::tracked]
 pub fn record(db: &dyn program::db::Db, class: ClassFile) -> Option<ClassRecord> {
@@ -48,12 +50,13 @@ pub fn record(db: &dyn program::db::Db, class: ClassFile) -> Option<ClassRecord>
     Some(ClassRecord::new(Arc::new(outline), Arc::new(ClassSummary { methods }), module))
 }
 
-/// Returns the records of all classes of a container that can be read, in the container's order.
+/// Returns the records of the readable classes of a container, in the order of the container.
 ///
-/// **Reads:** `base_records`, the patches of the container, and `record` of the classes that they name.
-/// **Stays when:** all of these stay.
+/// **Reads:** `base_records`, the patches of the container (its changes since the base list was built), and `record`
+/// of the classes in the patches.
+/// **Stays when:** the base records, the patches and the records of the patched classes stay.
 /// **Cost:** a check of each edited class, a copy of two words for each other class; never evicted.
-/// **Approximates:** nothing; a class that cannot be read is outside the program.
+/// **Approximates:** nothing; a class that cannot be read is not part of the program.
 /// **Test:** `a_tier_that_did_not_change_is_one_look`, `an_edit_looks_at_no_other_class` (in `ide`).
 #[salsa::tracked]
 pub fn container_records(db: &dyn program::db::Db, container: Container) -> Records {
@@ -62,14 +65,15 @@ pub fn container_records(db: &dyn program::db::Db, container: Container) -> Reco
     all.into_iter().flatten().collect()
 }
 
-/// Returns the records of the classes in a container's base list, in the order of the list.
+/// Returns the records of the classes in a container's base list (the classes without later changes), in the order of
+/// the list.
 ///
-/// **Reads:** the list, and `record` of each of its classes.
-/// **Stays when:** classes are edited, added or removed, because these changes are patches. When there are many
-/// patches, the base list is rebuilt.
-/// **Cost:** a check of each class, without copying its content; never evicted. Edits do not cause a check of what it
-/// read, because unedited classes are inputs of medium durability.
-/// **Approximates:** nothing; a class that cannot be read is outside the program.
+/// **Reads:** the base list, and `record` of each class in the list.
+/// **Stays when:** classes are edited, added or removed. These changes are kept apart from the base list, as patches,
+/// until their number causes a rebuild of the base list.
+/// **Cost:** a check of each class, without copying its content; never evicted. After an edit salsa does not
+/// revalidate the inputs of this query, because unedited classes are inputs of medium durability.
+/// **Approximates:** nothing; a class that cannot be read is not part of the program.
 /// **Test:** `an_edit_looks_at_no_other_class` (in `ide`).
 #[salsa::tracked]
 pub fn base_records(db: &dyn program::db::Db, container: Container) -> Arc<[Option<KeyedRecord>]> {
@@ -80,18 +84,18 @@ fn keyed_record(db: &dyn program::db::Db, class: ClassFile) -> Option<KeyedRecor
     Some((Some(key(db, class)), record(db, class).clone()?))
 }
 
-/// Returns the key by which the keeper identifies a class. It is the number of the file, because an edited class may
-/// be another input.
+/// Returns the key by which the keeper identifies a class file: the number of the file. The salsa input of the class
+/// cannot be the key, because an edit may replace it by a new input.
 pub fn key(db: &dyn program::db::Db, class: ClassFile) -> ClassKey {
     ClassKey(class.file(db).index() as u32)
 }
 
 /// Returns the solved program: the targets of its calls, and the exceptions that its methods let out.
 ///
-/// **Reads:** the containers and settings of the world, the role and `container_records` of each container of classes, and
-/// the contents of each library.
+/// **Reads:** the containers and settings of the world, the role and `container_records` of each container of
+/// classes, and the role and contents of each library.
 /// **Stays when:** all records stay, or only code of shadowed classes changes.
-/// **Cost:** an update with the changes; where an update is impossible, a rebuild of the whole program, which takes
+/// **Cost:** an update with the changes. If an update is impossible, a rebuild of the whole program, which takes
 /// seconds for a JDK. One value, kept beside the database.
 /// **Approximates:** as described in `semantics.md` §3 and §4.
 /// **Test:** `equal_summary_keeps_callers`, `answers_do_not_depend_on_history` (in `ide`).
@@ -103,8 +107,8 @@ pub fn propagated(db: &dyn Db, world: World) -> Propagated {
     };
     let tiers: Vec<Tier> = world.parts(db).iter().map(tier).collect();
     let settings = world.settings(db);
-    // Unwinding at an arbitrary point would leave the program half changed, so the keeper checks for cancellation itself
-    // and stops at a safe point.
+    // Unwinding at an arbitrary point would leave the program half changed, so the keeper itself checks for
+    // cancellation and stops at a safe point.
     let mut cancelled =
         || salsa::Cancelled::catch(AssertUnwindSafe(|| db.unwind_if_revision_cancelled())).is_err();
     loop {
@@ -116,11 +120,14 @@ pub fn propagated(db: &dyn Db, world: World) -> Propagated {
     }
 }
 
-/// Returns the program that the preceding question (since when an answer is valid) brought up to date.
+/// Returns the solved program, which must be up to date: before the call, the caller must run the query for the
+/// generation since which its answer is valid. `None` (a bug) if the program is not up to date.
 pub(crate) fn current(db: &dyn Db) -> Option<Propagated> {
     let current = db.keeper().current();
     if current.is_none() {
-        always_assert::never!("the preceding question must have brought the program up to date");
+        always_assert::never!(
+            "the program is not up to date, although the preceding query must have updated it"
+        );
         // The memo of an answer without a program must not be reused.
         db.report_untracked_read();
     }

@@ -1,8 +1,8 @@
 //! The query that explains why a single method lets out exceptions, computed on demand.
 //!
-//! The search reads many parts of the solved program, and the code of classes on the way. These reads are not noted
-//! ([`crate::whole::reads`]), so the query depends on the program as a whole: it runs again in each new generation,
-//! and unchanged answers compare equal.
+//! The search reads many parts of the solved program, and the code of classes on the exception paths. These reads are
+//! not recorded ([`crate::whole::reads`]), so the query depends on the program as a whole: the query runs again in
+//! each new generation, and unchanged answers compare equal.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -23,21 +23,22 @@ use crate::whole::explain::{self, Way};
 /// The reasons why exceptions leave a method or the instructions at a pc.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Reasons {
-    /// The paths on which the exceptions leave.
+    /// The paths on which the exceptions leave the method or the instructions.
     pub ways: Vec<Way>,
-    /// The last instruction at the requested pc, if there is one.
+    /// The last instruction at the pc of the question; `None` if the question has no pc or no instruction is there.
     pub at: Option<InstrId>,
 }
 
-/// Returns why a method lets out exceptions; empty if its class is outside the program or shadowed.
+/// Returns the reasons why a method, or the instructions at a pc, let out exceptions; empty if the class file is not
+/// part of the program or another file of the same class shadows it.
 ///
-/// **Reads:** `propagated`, `facts` of the class and, for a pc, its `positions`; the code of classes on the way, and
-/// where those are defined (`file_definitions`, `library_definitions`, `facts`, `library_code`); in profile `paper`
-/// the `paper` program.
+/// **Reads:** `propagated`, `facts` of the class and, for a pc, its `positions`; the definitions of the classes on
+/// the exception paths and their code (`file_definitions`, `library_definitions`, `facts`, `library_code`); in
+/// profile `paper` the `paper` program.
 /// **Stays when:** the paths and the instructions on them stay. Moved lines do not cause a recomputation.
 /// **Cost:** a search through the solution for each exception, in every generation of the program; the 1,024 most
 /// recently used answers are kept.
-/// **Approximates:** of several shortest paths it returns one.
+/// **Approximates:** of several shortest paths, one is returned.
 /// **Test:** `reasons_are_searched_again_in_a_new_generation_only` (in `ide`).
 #[salsa::tracked(lru = 1024)]
 pub fn reasons<'db>(db: &'db dyn Db, question: ReasonQuestion<'db>) -> Arc<Reasons> {

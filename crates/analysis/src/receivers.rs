@@ -1,4 +1,4 @@
-//! The query for the objects that make a single call go to a target, computed on demand.
+//! The query for the receiver classes that make a single call go to a target, computed on demand.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use crate::keys::ReceiverQuestion;
 use crate::propagated::{key, propagated};
 use crate::whole::receivers::{Receiver, selecting};
 
-/// Returns the classes whose objects make a call go to a target, with its chain of supertypes; empty in profile
-/// `paper`.
+/// Returns the classes whose objects, as receivers, make a call go to a target, each with its chain of supertypes up
+/// to the class that the call names; empty in profile `paper`.
 ///
 /// **Reads:** `propagated`, and through it whether the class is shadowed.
 /// **Stays when:** the classes below the target and their supertypes stay.
 /// **Cost:** a walk through the classes below the target, in every generation of the program; the 1,024 most recently
 /// used answers are kept.
-/// **Approximates:** nothing, up to the limit.
+/// **Approximates:** nothing, up to the maximum number of receivers in the question.
 /// **Test:** `receivers_follow_the_classes_below_a_target` (in `ide`).
 #[salsa::tracked(lru = 1024)]
 pub fn receivers<'db>(db: &'db dyn Db, question: ReceiverQuestion<'db>) -> Arc<[Receiver]> {

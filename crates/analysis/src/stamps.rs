@@ -1,15 +1,15 @@
-//! The generations since which answers about classes are valid. They spare an edit the recomputation of answers that
-//! it does not affect.
+//! The generations since which answers about classes are valid. With them, an edit does not recompute answers that it
+//! does not affect.
 
 use classfile::names::ClassName;
 use rustc_hash::FxHashMap;
 
 use crate::whole::reads::{Read, Touched};
 
-/// A kind of answer about a class.
+/// A kind of answer that is computed for each class.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Kind {
-    /// The exceptions that the methods of the class let out, and why.
+    /// The exceptions that the methods of the class let out, and the reasons for their open parts.
     Throws,
     /// The targets of the calls of the class.
     Calls,
@@ -17,7 +17,7 @@ pub enum Kind {
     Graphs,
 }
 
-/// The identity of an answer: class and kind.
+/// The identity of an answer: the class that the answer is about, and the kind of the answer.
 type Answer = (ClassName, Kind);
 
 /// The index of an answer in [`Stamps::given`].
@@ -25,57 +25,59 @@ type Answer = (ClassName, Kind);
 struct AnswerId(u32);
 
 impl AnswerId {
-    /// The index that this id stands for.
+    /// Returns the index of the answer in [`Stamps::given`].
     fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The id of an index, which must fit into 32 bits.
+    /// Creates the id of the answer at `index` in [`Stamps::given`]. The index must fit into 32 bits.
     fn from_index(index: usize) -> Self {
         AnswerId(index as u32)
     }
 }
 
-/// A reader of a part of the program: an answer, and its version when it read the part. The entry is outdated if the
-/// answer has a newer version. Skipping outdated entries is cheaper than finding and removing them whenever an answer
-/// is computed again.
+/// An answer that read a part of the program, with the version that the answer had then. If the answer has a newer
+/// version now, this entry is outdated. Outdated entries are skipped, which is cheaper than removing them whenever an
+/// answer is recomputed.
 #[derive(Clone, Copy, Debug)]
 struct Reader {
     answer: AnswerId,
     time: u32,
 }
 
-/// The generation since which each answer is valid, and the parts of the program that it was read from.
+/// For each answer, the generation of the program since which the answer has been valid, and the parts of the program
+/// from which it was read.
 #[derive(Debug, Default)]
 pub(crate) struct Stamps {
-    /// The generation in which any answer may have changed.
+    /// The last generation of the program in which all answers may have changed.
     all: u64,
-    /// The answers that may have changed in a later generation, with that generation.
+    /// For each answer that may have changed in a generation after `all`, the last such generation.
     of: FxHashMap<Answer, u64>,
-    /// The answers that read each part; some entries may be outdated.
+    /// For each part of the program, the answers that were read from it; some entries may be outdated.
     readers: FxHashMap<Read, Vec<Reader>>,
     ids: FxHashMap<Answer, AnswerId>,
-    /// Each answer, with its version: the number of times that it was computed or marked as changed.
+    /// Each answer, with its version: how often it was computed or marked as changed.
     given: Vec<(Answer, u32)>,
 }
 
 impl Kind {
-    /// All kinds.
+    /// All kinds of answers.
     const ALL: [Kind; 3] = [Kind::Throws, Kind::Calls, Kind::Graphs];
 }
 
 impl Stamps {
-    /// The state of a program of this generation of which nothing was asked yet.
+    /// Creates the state for a new program of this generation, from which no answer has been read yet.
     pub(crate) fn new(generation: u64) -> Self {
         Stamps { all: generation, ..Stamps::default() }
     }
 
-    /// The generation since which an answer is valid.
+    /// Returns the generation of the program since which the answer of this kind about a class has been valid.
     pub(crate) fn of(&self, class: ClassName, kind: Kind) -> u64 {
         self.of.get(&(class, kind)).copied().unwrap_or(self.all)
     }
 
-    /// The classes for which an answer of a kind may have changed since a generation; `None` if all may have.
+    /// Returns the classes for which the answer of this kind may have changed after the generation `generation`;
+    /// `None` if all answers may have changed.
     pub(crate) fn since(&self, generation: u64, kind: Kind) -> Option<Vec<ClassName>> {
         if self.all > generation {
             return None;
@@ -84,7 +86,8 @@ impl Stamps {
         Some(later.map(|it| it.0.0).collect())
     }
 
-    /// Notes which parts of the program an answer that is computed now was read from.
+    /// Records that the answer of this kind about a class was computed again, and that it was read from the parts
+    /// `reads` of the program.
     pub(crate) fn read(&mut self, class: ClassName, kind: Kind, reads: Vec<Read>) {
         let given = &mut self.given;
         let answer = *self.ids.entry((class, kind)).or_insert_with(|| {
@@ -104,7 +107,7 @@ impl Stamps {
         }
     }
 
-    /// Marks the answers that depend on the touched parts as changed in this generation.
+    /// Marks the answers that depend on the touched parts of the program as changed in this generation.
     pub(crate) fn touch(&mut self, generation: u64, touched: &Touched) {
         if touched.all {
             *self = Stamps::new(generation);
@@ -127,7 +130,7 @@ impl Stamps {
         }
     }
 
-    /// Marks an answer as changed in a generation. This makes its reader entries outdated.
+    /// Marks an answer as changed in a generation. All earlier [`Reader`] entries of the answer become outdated.
     fn stamp(&mut self, answer: AnswerId, generation: u64) {
         let (answer, time) = &mut self.given[answer.index()];
         *time += 1;
@@ -135,7 +138,8 @@ impl Stamps {
     }
 }
 
-/// Whether a reader entry is up to date.
+/// Whether a [`Reader`] entry is current: its answer has not been recomputed or changed since. `given` has the
+/// present version of each answer.
 fn counts(given: &[(Answer, u32)], reader: Reader) -> bool {
     given[reader.answer.index()].1 == reader.time
 }

@@ -1,4 +1,4 @@
-//! The part of the code of one class that the rest of a program needs: a function of the class bytes alone.
+//! The part of the code of one class that the rest of a program needs. It is a function of the class bytes alone.
 
 use classfile::names::ClassName;
 use flow::functional::{DynamicSite, dynamic_site};
@@ -9,7 +9,7 @@ use crate::parts::{MethodCode, MethodPart, Scratch};
 /// The summaries of the methods of one class, in file order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ClassSummary {
-    /// One summary per method.
+    /// The summary of each method, in file order.
     pub methods: Box<[MethodSummary]>,
 }
 
@@ -18,9 +18,9 @@ pub struct ClassSummary {
 pub enum MethodSummary {
     /// No code: the method is abstract or native.
     None,
-    /// Code that cannot be read: it may do anything.
+    /// The code cannot be read, so the method may do anything.
     Missing,
-    /// Code that was not read, because no caller needed it: it is taken to do anything.
+    /// The code was not read, because no caller needs its summary. The method is treated as one that may do anything.
     Unread,
     /// The summary of the code.
     Known(Box<CodeSummary>),
@@ -31,12 +31,12 @@ pub enum MethodSummary {
 pub struct CodeSummary {
     /// The exceptions that the body raises and the calls that it makes.
     pub summary: Summary,
-    /// The dynamic call sites and dynamic constants, in the order of the body's table.
+    /// The dynamic call sites and dynamic constants, in the order of the body's table of dynamic sites.
     pub dynamics: Box<[DynamicSite]>,
 }
 
 impl ClassSummary {
-    /// Returns the classes of the methods that the code calls; some may occur more than once.
+    /// Returns the classes that are named in the calls of the code; some may occur more than once.
     pub fn called_classes(&self) -> impl Iterator<Item = ClassName> + '_ {
         let items = self.methods.iter().filter_map(|it| match it {
             MethodSummary::Known(code) => Some(&code.summary.items),
@@ -66,7 +66,7 @@ pub fn code_summary(code: &MethodCode, scratch: &mut Scratch) -> CodeSummary {
     }
 }
 
-/// Returns the summary of a parsed method.
+/// Returns the summary of a parsed method. `scratch` is working memory that is reused between calls.
 pub fn method_summary(part: &MethodPart, scratch: &mut Scratch) -> MethodSummary {
     match &part.code {
         None => MethodSummary::None,

@@ -1,4 +1,4 @@
-//! The classes of a program as the keeper sees them: container by container.
+//! The classes of a program, grouped by container, as the keeper reads them.
 
 use std::sync::Arc;
 
@@ -6,14 +6,16 @@ use program::input::Role;
 
 use crate::whole::record::ClassRecord;
 
-/// The number of a class file that can be asked about; its owner gives each file a different number.
+/// The number of a class file about which clients may ask questions. The owner of the files gives each file a
+/// different number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ClassKey(pub u32);
 
-/// The record of a class. A class of a library has no key, because no question is about it.
+/// The record of a class, with the key of its file. A class of a library has no key (`None`), because clients ask no
+/// questions about such a class.
 pub type KeyedRecord = (Option<ClassKey>, ClassRecord);
 
-/// The records of the classes of a container that can be read, in the container's order.
+/// The records of the readable classes of a container, in the order of the container.
 pub type Records = Arc<[KeyedRecord]>;
 
 /// A container, with the records of its classes.

@@ -13,19 +13,19 @@ const BODY: &[u8] = include_bytes!("../../../test-data/edit/body/Order.class");
 const LINES: &[u8] = include_bytes!("../../../test-data/edit/lines/Order.class");
 const PRIVATE: &[u8] = include_bytes!("../../../test-data/edit/private/Order.class");
 
-/// Reads only this one query of the class, so it runs again exactly when the query's answer changed.
+/// Reads the outline of the class and nothing else, so the query runs again exactly when the outline changed.
 #[salsa::tracked]
 fn reads_outline(db: &dyn Db, class: ClassFile) -> usize {
     outline(db, class).as_ref().map_or(0, |it| it.methods.len())
 }
 
-/// See [`reads_outline`].
+/// Reads the facts of the class and nothing else, so the query runs again exactly when the facts changed.
 #[salsa::tracked]
 fn reads_facts(db: &dyn Db, class: ClassFile) -> usize {
     facts(db, class).as_ref().map_or(0, |it| it.methods.len())
 }
 
-/// See [`reads_outline`].
+/// Reads the positions of the class and nothing else, so the query runs again exactly when the positions changed.
 #[salsa::tracked]
 fn reads_positions(db: &dyn Db, class: ClassFile) -> usize {
     positions(db, class).as_ref().map_or(0, |it| it.methods.len())

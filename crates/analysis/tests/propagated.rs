@@ -39,7 +39,7 @@ const CALLEE: &str = r"
   return
 .end
 ";
-/// A version with a loop, which no other class can see.
+/// A version of the callee with a loop. No other class can see the loop.
 const CALLEE_QUIET: &str = r"
 .class public final p/Callee
 .super java/lang/Object
@@ -65,7 +65,7 @@ fn bytes(code: &str) -> Vec<u8> {
     assemble(code).unwrap().remove(0).bytes
 }
 
-/// Runs again exactly when the answer about the class changed.
+/// Reads the exceptions of the class's methods, so the query runs again exactly when these exceptions changed.
 #[salsa::tracked]
 fn reads_throws(db: &dyn Db, class: ClassFile) -> usize {
     throws(db, class).len()

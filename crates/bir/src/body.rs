@@ -19,25 +19,26 @@ use crate::ops::{BinaryOp, Cond, Elem, Kind, UnOp};
 
 /// The id of an expression in one body.
 pub type ExprId = Idx<Expr>;
-/// The id of an instruction in one body: its ordinal. It also serves as the label that branches name.
+/// The id of an instruction in one body: the ordinal of the instruction. Branches use the id of their target as the
+/// label.
 pub type InstrId = Idx<Instr>;
 
 /// The body of one method.
 ///
-/// Built by [`crate::build::Builder`], which numbers expressions in evaluation order and drops unused ones, so that
-/// two bodies with the same text are equal.
+/// Bodies are built by [`crate::build::Builder`], which numbers expressions in evaluation order and drops unused
+/// ones, so that two bodies with the same text are equal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Body {
-    /// The method, named by its own class.
+    /// The method, named by the class that declares it.
     pub method: MethodRef,
     /// The access flags of the method.
     pub flags: Flags,
     /// The number of local variable slots (`max_locals`).
     pub locals: u16,
-    /// The expressions in evaluation order. Variables, ints and null may be used several times, every other
-    /// expression by one instruction or one other expression only.
+    /// The expressions in evaluation order. Several instructions or expressions may use the same variable, int or
+    /// null; every other expression is used exactly once.
     pub exprs: Arena<Expr>,
-    /// The instructions; control enters at the first and never runs off the end.
+    /// The instructions. Control enters at the first one and never runs off the end.
     pub instrs: Arena<Instr>,
     /// The operand lists of calls, concatenated.
     pub operands: Box<[ExprId]>,
@@ -47,13 +48,14 @@ pub struct Body {
     pub dynamics: Box<[Dynamic]>,
     /// The method-handle constants.
     pub handles: Box<[MethodHandle]>,
-    /// The exception table: the first row that covers the instruction and whose class matches is taken.
+    /// The exception table: an exception goes to the handler of the first row that covers the instruction and whose
+    /// class matches.
     pub rows: Box<[Row]>,
-    /// The bytecode instructions that control never reaches, as half-open ranges of ordinals, ascending. They have
-    /// no BIR and are not analysed.
+    /// The bytecode instructions that control never reaches, as half-open ranges of ordinals, ascending. These
+    /// instructions have no BIR and are not analysed.
     pub unreachable: Box<[(u32, u32)]>,
-    /// Whether lowering noticed something that the JVM's verifier would reject, or did not inline a subroutine. The
-    /// code is analysed all the same.
+    /// Whether lowering found something that the JVM's verifier would reject, or could not inline a subroutine. The
+    /// body is analysed in both cases.
     pub unverified: bool,
 }
 
@@ -62,7 +64,7 @@ pub struct Body {
 /// A slot may hold values of several kinds in turn, so a variable is named by its place and the kind of its value:
 /// `i1` and `a1` share a slot, but never a value.
 ///
-/// Packed into four bytes, because bodies consist mostly of variables:
+/// A variable is packed into four bytes, because bodies consist mostly of variables:
 ///
 /// ```text
 ///  31      29 28   26 25                    0
@@ -86,7 +88,7 @@ impl Var {
             Place::Stack(it) => (2, u32::from(it)),
             Place::Temp(it) => (3, it),
         };
-        assert!(number <= MAX_TEMP, "temporary {number} is out of range");
+        assert!(number <= MAX_TEMP, "the number {number} of a temporary is above the limit {MAX_TEMP}");
         let bits = tag << (VAR_BITS + 3) | (kind as u32) << VAR_BITS | number;
         Var(NonZeroU32::new(bits).unwrap_or(NonZeroU32::MIN))
     }
@@ -96,7 +98,7 @@ impl Var {
         Var::new(Place::Local(slot), kind)
     }
 
-    /// Returns the packed form, which is unique for place and kind.
+    /// Returns the packed form, which is different for each pair of place and kind.
     pub(crate) fn bits(self) -> u32 {
         self.0.get()
     }
@@ -149,7 +151,7 @@ pub enum Place {
 }
 
 /// An expression without effects. Only [`Expr::Field`], [`Expr::Static`] and [`Expr::Elem`] read the heap. No
-/// expression raises an exception: assertions precede the instruction that contains it.
+/// expression raises an exception, because assertions before the instruction check the conditions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Expr {
     /// An `int`.
@@ -162,9 +164,9 @@ pub enum Expr {
     Double(Wide),
     /// The null reference.
     Null,
-    /// A string constant; always the same interned object.
+    /// A string constant; all evaluations yield the same interned object.
     Str(Name),
-    /// A class constant. It does not initialise the class.
+    /// A class constant. Its evaluation does not initialise the class.
     Class(ClassName),
     /// A method type constant.
     MethodType(Descriptor),
@@ -176,9 +178,9 @@ pub enum Expr {
     Unary(UnOp, ExprId),
     /// An operator with two operands.
     Binary(BinaryOp, ExprId, ExprId),
-    /// The operand, which is known to be null or of this class because of a preceding assertion.
+    /// A `checkcast`: the value of the operand, which a preceding assertion has checked to be null or of this class.
     Cast(ClassName, ExprId),
-    /// 1 if the operand is not null and of this class, else 0.
+    /// `instanceof`: 1 if the operand is not null and of this class, else 0.
     InstanceOf(ClassName, ExprId),
     /// The value of an instance field; reads the heap.
     Field(ExprId, FieldRef),
@@ -207,8 +209,8 @@ impl From<Wide> for u64 {
     }
 }
 
-/// The operands of one instruction: a range of [`Body::operands`]. A call has at most 255 (JVMS §4.3.3), so start
-/// and length are packed into four bytes.
+/// The operands of one instruction: a range of [`Body::operands`]. Start and length are packed into four bytes,
+/// because a call has at most 255 operands (JVMS §4.3.3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operands(u32);
 
@@ -221,7 +223,7 @@ impl Operands {
     /// # Panics
     /// Panics if `start` is not below [`MAX_OPERANDS`]; lowering rejects a method before that.
     pub fn new(start: usize, len: u8) -> Self {
-        assert!(start < MAX_OPERANDS, "operand {start} is out of range");
+        assert!(start < MAX_OPERANDS, "the operand index {start} is not below the limit {MAX_OPERANDS}");
         Operands((start as u32) << 8 | u32::from(len))
     }
 
@@ -243,13 +245,12 @@ impl Operands {
 
 /// An instruction.
 ///
-/// Below, *link errors* are those of resolution (JVMS §5.4.3). *initialiser* stands for the exceptions of the class
-/// initialiser, wrapped in ExceptionInInitializerError unless they are Errors, and for NoClassDefFoundError if it
-/// failed before. OutOfMemoryError, StackOverflowError and similar errors can occur anywhere and are not listed.
+/// In the variants, *link errors* are the errors of resolution (JVMS §5.4.3). OutOfMemoryError, StackOverflowError
+/// and similar errors can occur anywhere and are not listed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Instr {
-    /// `x := e`. Raises nothing. (The link errors of a field read, class constant, cast or `instanceof` in `e`
-    /// occur where the bytecode has the read.)
+    /// `x := e`. Raises nothing. The link errors of a field read, class constant, cast or `instanceof` in `e` occur
+    /// where the bytecode has that instruction, which may be before the assignment.
     Assign(Var, ExprId),
     /// `e.f := e'`. Raises link errors (§6.5.putfield).
     SetField(ExprId, FieldRef, ExprId),
@@ -257,13 +258,15 @@ pub enum Instr {
     SetStatic(FieldRef, ExprId),
     /// `e[i] := e'`. Raises nothing (§6.5.iastore etc.).
     SetElem(Elem, ExprId, ExprId, ExprId),
-    /// Runs the initialiser of the class unless it has run (§5.5). Raises: initialiser.
+    /// Runs the initialiser of the class unless that initialiser has run already (§5.5). Raises the exceptions of the
+    /// initialiser, wrapped in ExceptionInInitializerError unless they are Errors, or NoClassDefFoundError if an
+    /// earlier run of the initialiser failed.
     MayInit(ClassName),
-    /// Raises the exception of the check if the check fails.
+    /// Raises the exception of the check if the condition of the check does not hold.
     Assert(Check),
-    /// `x := new C(args)`: an allocation combined with its constructor call; the class is that of the constructor.
-    /// Raises link errors, then the exceptions of the constructor (§6.5.new, §6.5.invokespecial). The new object
-    /// cannot be null.
+    /// `x := new C(args)`: an allocation combined with its constructor call. `C` is the class that the reference to
+    /// the constructor names. Raises link errors, then the exceptions of the constructor (§6.5.new,
+    /// §6.5.invokespecial). The new object cannot be null.
     New(Var, MethodRef, Operands),
     /// `x := alloc C`: an allocation that is separate from its constructor call. Raises link errors (§6.5.new).
     Alloc(Var, ClassName),
@@ -283,30 +286,33 @@ pub enum Instr {
     /// `x :=` the dynamic constant with this index in [`Body::dynamics`]. Raises the exceptions of its bootstrap
     /// method, wrapped in BootstrapMethodError unless they are Errors (§5.4.3.6).
     ConstDynamic(Var, u32),
-    /// Enters a monitor. Raises nothing, given the preceding assertion (§6.5.monitorenter).
+    /// Enters a monitor. Raises nothing, because a preceding assertion excludes null (§6.5.monitorenter).
     MonitorEnter(ExprId),
-    /// Exits a monitor. Raises IllegalMonitorStateException if the thread does not hold it (§6.5.monitorexit).
+    /// Exits a monitor. Raises IllegalMonitorStateException if the thread does not hold the monitor
+    /// (§6.5.monitorexit).
     MonitorExit(ExprId),
-    /// Throws the value (§6.5.athrow). Raises IllegalMonitorStateException instead, if the exception leaves the
-    /// method while monitors entered in it are still held (§2.11.10).
+    /// Throws the value (§6.5.athrow). If the exception leaves the method while monitors entered in the method are
+    /// still held, raises IllegalMonitorStateException instead (§2.11.10).
     Throw(ExprId),
-    /// Returns. Raises IllegalMonitorStateException if the held monitors are not those at entry (§2.11.10).
+    /// Returns the value; `None` in a `void` method. Raises IllegalMonitorStateException if the held monitors are not
+    /// those held at entry (§2.11.10).
     Return(Option<ExprId>),
     /// Jumps to the label. Raises nothing.
     Goto(InstrId),
     /// Jumps to the label if the comparison of two ints or two references holds. Raises nothing.
     If(Cond, ExprId, ExprId, InstrId),
-    /// Jumps to the target for the value of the int; the table is an index into [`Body::switches`]. Raises nothing.
+    /// Jumps to the target for the value of the int operand. The number is the index of the switch's table in
+    /// [`Body::switches`]. Raises nothing.
     Switch(ExprId, u32),
-    /// The `ret` of a subroutine that was not inlined: jumps to one of the targets in a table, which is an index
-    /// into [`Body::switches`]. The operand is the number of the return site, as pushed by the `jsr`; the table
-    /// maps it to its label. Raises nothing.
+    /// The `ret` of a subroutine that was not inlined. The operand is the number of the return site, as pushed by the
+    /// `jsr`; the jump goes to the label for that number in the table, which is given by its index in
+    /// [`Body::switches`]. Raises nothing.
     Ret(ExprId, u32),
     /// The first instruction of a handler: assigns the exception to the variable. Raises nothing.
     Catch(Var),
 }
 
-/// The call instruction, and whether it named its method by an interface method constant.
+/// The call instruction, and whether its constant is an interface method.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum CallKind {
     /// `invokevirtual`.
@@ -333,17 +339,19 @@ impl CallKind {
 /// The condition of an assertion. Its operands never read the heap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Check {
-    /// The operand is not null; else NullPointerException.
+    /// Holds if the operand is not null; raises NullPointerException otherwise.
     NotNull(ExprId),
-    /// The index (second) is within the bounds of the non-null array (first); else ArrayIndexOutOfBoundsException.
+    /// Holds if the index (second) is within the bounds of the non-null array (first); raises
+    /// ArrayIndexOutOfBoundsException otherwise.
     Bound(ExprId, ExprId),
-    /// The value (second) may be stored into the non-null array of references (first); else ArrayStoreException.
+    /// Holds if the value (second) may be stored into the non-null array of references (first); raises
+    /// ArrayStoreException otherwise.
     Store(ExprId, ExprId),
-    /// The int or long divisor is not zero; else ArithmeticException.
+    /// Holds if the int or long divisor is not zero; raises ArithmeticException otherwise.
     NotZero(Kind, ExprId),
-    /// The array length is not negative; else NegativeArraySizeException.
+    /// Holds if the array length is not negative; raises NegativeArraySizeException otherwise.
     NotNegative(ExprId),
-    /// The operand is null or of the class; else ClassCastException.
+    /// Holds if the operand is null or of the class; raises ClassCastException otherwise.
     Cast(ClassName, ExprId),
 }
 
@@ -361,12 +369,12 @@ impl Check {
     }
 }
 
-/// The keys and labels of a switch.
+/// The keys and labels of a `switch` or a `ret`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SwitchTable {
     /// The keys in ascending order, each with its label.
     pub cases: Box<[(i32, InstrId)]>,
-    /// The label for every other value; `None` for `ret`, whose operand is always one of the keys.
+    /// The label for every other value; `None` in the table of a `ret`, whose operand is always one of the keys.
     pub default: Option<InstrId>,
 }
 
@@ -379,9 +387,9 @@ pub struct Row {
     pub start: InstrId,
     /// The ordinal of the first instruction after the covered range; may equal the number of instructions.
     pub end: u32,
-    /// The class caught; `None` catches everything.
+    /// The class of the exceptions that the row catches; `None` catches everything.
     pub catch_type: Option<ClassName>,
-    /// The [`Instr::Catch`] of the handler.
+    /// The [`Instr::Catch`] at which the handler begins.
     pub handler: InstrId,
     /// The index of the row in the exception table of the bytecode.
     pub source: u16,
@@ -404,12 +412,12 @@ pub(crate) fn from_index<T>(index: usize) -> Idx<T> {
     Idx::from_raw((index as u32).into())
 }
 
-/// Returns the ordinal of an instruction, from 0.
+/// Returns the ordinal of an instruction, counted from 0.
 pub fn ordinal(id: InstrId) -> u32 {
     id.into_raw().into_u32()
 }
 
-/// Returns the id of the instruction with this ordinal; it is valid only in a body that has enough instructions.
+/// Returns the id of the instruction with this ordinal. The id is valid only in a body that has enough instructions.
 pub fn instr_id(ordinal: u32) -> InstrId {
     InstrId::from_raw(ordinal.into())
 }
@@ -420,7 +428,7 @@ impl Body {
         self.operands.get(it.start()..it.start() + it.len()).unwrap_or_default()
     }
 
-    /// Calls `f` for each expression that the instruction evaluates, in order.
+    /// Calls `f` for each expression that the instruction evaluates as an operand, in order of evaluation.
     pub fn instr_exprs(&self, instr: &Instr, mut f: impl FnMut(ExprId)) {
         match *instr {
             Instr::Assign(_, e)
@@ -464,7 +472,8 @@ impl Body {
         }
     }
 
-    /// Calls `f` for each label that the instruction may jump to, without the fall-through successor.
+    /// Calls `f` for each label that the instruction may jump to. The next instruction, if control falls through, is
+    /// not among these.
     pub fn jumps(&self, instr: &Instr, mut f: impl FnMut(InstrId)) {
         match *instr {
             Instr::Goto(to) | Instr::If(_, _, _, to) => f(to),
@@ -482,7 +491,7 @@ impl Body {
 }
 
 impl Instr {
-    /// Returns the variable that the instruction assigns if it completes normally.
+    /// Returns the variable that the instruction assigns if it completes normally; `None` if it assigns none.
     pub fn assigned(&self) -> Option<Var> {
         match *self {
             Instr::Assign(var, _)
@@ -507,7 +516,7 @@ impl Instr {
 }
 
 impl Expr {
-    /// Calls `f` for each direct operand, left to right.
+    /// Calls `f` for each direct operand of the expression, left to right.
     pub fn operands(&self, mut f: impl FnMut(ExprId)) {
         match *self {
             Expr::Unary(_, e) | Expr::Cast(_, e) | Expr::InstanceOf(_, e) | Expr::Field(e, _) => f(e),
@@ -519,12 +528,12 @@ impl Expr {
         }
     }
 
-    /// Returns whether several uses may share this expression.
+    /// Returns whether several instructions or expressions may use this expression.
     pub fn is_shareable(&self) -> bool {
         matches!(self, Expr::Var(_) | Expr::Int(_) | Expr::Null)
     }
 
-    /// Returns whether this node itself, regardless of its operands, reads the heap.
+    /// Returns whether the topmost operator of the expression reads the heap. Operands are not considered.
     pub fn reads_heap(&self) -> bool {
         matches!(self, Expr::Field(..) | Expr::Static(_) | Expr::Elem(..))
     }

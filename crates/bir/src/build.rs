@@ -1,8 +1,8 @@
 //! Construction of bodies: collects expressions and instructions in any order, then freezes them.
 //!
-//! Before freezing, expressions may be shared, replaced or left unused, and jump targets are labels. The frozen
-//! body has its expressions in evaluation order, its trees share only variables and small constants, and its labels
-//! are resolved, so that bodies with equal text are equal.
+//! Before freezing, expressions may be shared, replaced or left unused, and jump targets are labels. In the frozen
+//! body, expressions are in evaluation order, only variables, ints and null are shared, and labels are resolved to
+//! instructions. Therefore bodies with equal text are equal.
 
 use classfile::bootstrap::{Dynamic, MethodHandle};
 use classfile::flags::Flags;
@@ -23,15 +23,15 @@ pub struct Builder {
     switches: Vec<SwitchTable>,
     dynamics: Vec<Dynamic>,
     handles: Vec<MethodHandle>,
-    /// The ordinal of the instruction at which each label is placed.
+    /// For each label, the ordinal of the instruction before which the label is placed.
     labels: Vec<u32>,
-    /// Reusable memory for freezing.
+    /// The tables that the last [`Builder::freeze`] filled, kept so that their memory is reused.
     frozen: Frozen,
-    /// Reusable memory of a recycled body.
+    /// The arenas of the body that was last passed to [`Builder::recycle`], kept so that their memory is reused.
     spare: (Arena<Expr>, Arena<Instr>),
 }
 
-/// The tables of the body that is being frozen.
+/// The tables of the finished body, while [`Builder::freeze`] fills them.
 #[derive(Default)]
 struct Frozen {
     exprs: Arena<Expr>,
@@ -41,26 +41,26 @@ struct Frozen {
     switches: Vec<SwitchTable>,
 }
 
-/// The reason why a body cannot be frozen.
+/// The reason why a [`Builder`] cannot build a body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BuildError {
     /// A table of the body is full.
     TooLarge,
-    /// This label was used but never placed, or was placed after the last instruction.
+    /// The label with this number is used but was never placed, or was placed after the last instruction.
     Label(u32),
 }
 
-/// The parts of a body besides its code.
+/// The parts of a body besides instructions, expressions and exception table.
 pub struct Header {
-    /// The method.
+    /// The method to which the body belongs.
     pub method: MethodRef,
     /// The access flags of the method.
     pub flags: Flags,
     /// The number of local variable slots.
     pub locals: u16,
-    /// The unreachable bytecode, see [`Body::unreachable`].
+    /// The unreachable bytecode instructions, as half-open ranges of ordinals, ascending.
     pub unreachable: Box<[(u32, u32)]>,
-    /// See [`Body::unverified`].
+    /// Whether the body breaks rules of the JVM's verifier, or has a subroutine that was not inlined.
     pub unverified: bool,
 }
 
@@ -88,7 +88,7 @@ impl Builder {
         }
     }
 
-    /// Removes all content, but keeps the allocated memory.
+    /// Removes the content of the builder, but keeps the allocated memory.
     pub fn clear(&mut self) {
         self.exprs.clear();
         self.instrs.clear();
@@ -99,7 +99,8 @@ impl Builder {
         self.labels.clear();
     }
 
-    /// Adds an expression and returns its id. It may be used any number of times; freezing copies it to each use.
+    /// Adds an expression and returns its id. The id may be used any number of times, because [`Builder::freeze`]
+    /// copies the expression for each use.
     #[inline]
     pub fn expr(&mut self, expr: Expr) -> ExprId {
         self.exprs.alloc(expr)
@@ -129,10 +130,10 @@ impl Builder {
         (self.switches.len() - 1) as u32
     }
 
-    /// Adds a list of at most 255 operands.
+    /// Adds a list of at most 255 operands, and returns the range that the list occupies.
     ///
     /// # Errors
-    /// Fails if the list is longer, or if the body has too many operands.
+    /// Fails if the list is longer, or if the body has too many operands in all.
     pub fn operands(&mut self, list: &[ExprId]) -> Result<Operands, BuildError> {
         let start = self.operands.len();
         let len = u8::try_from(list.len()).map_err(|_| BuildError::TooLarge)?;
@@ -143,18 +144,18 @@ impl Builder {
         Ok(Operands::new(start, len))
     }
 
-    /// Creates a label, to be placed once.
+    /// Returns a new label, which the caller must place once.
     pub fn label(&mut self) -> InstrId {
         self.labels.push(UNPLACED);
         from_index(self.labels.len() - 1)
     }
 
-    /// Creates `n` labels, numbered from 0, in a builder that has no labels yet.
+    /// Creates `n` labels with the numbers 0 to `n - 1`, in a builder that has no labels yet.
     pub fn labels(&mut self, n: usize) {
         self.labels.resize(n, UNPLACED);
     }
 
-    /// Places the label before the instruction that is added next.
+    /// Places the label before the instruction that will be added next.
     pub fn place(&mut self, label: InstrId) {
         self.labels[index(label)] = self.len();
     }
@@ -176,21 +177,21 @@ impl Builder {
         self.instrs.is_empty()
     }
 
-    /// Returns the instruction added last.
+    /// Returns the instruction added last; `None` if there is none.
     pub fn last_mut(&mut self) -> Option<&mut Instr> {
         self.instrs.values_mut().next_back()
     }
 
-    /// Makes the memory of a body available to [`Builder::freeze_in_place`].
+    /// Makes the memory of a body available to the next call of [`Builder::freeze_in_place`].
     pub fn recycle(&mut self, body: Body) {
         self.spare = (body.exprs, body.instrs);
     }
 
-    /// Like [`Builder::freeze`], for a short-lived body: it keeps the memory that it was built in, which may be
-    /// more than it needs.
+    /// Like [`Builder::freeze`], for a short-lived body: the body keeps the memory in which it was built, which
+    /// may be more than needed.
     ///
     /// # Errors
-    /// As for [`Builder::freeze`].
+    /// Fails if a label that is used was never placed.
     pub fn freeze_in_place(&mut self, header: Header, rows: Vec<Row>) -> Result<Body, BuildError> {
         let (mut exprs, mut instrs) = std::mem::take(&mut self.spare);
         exprs.clear();
@@ -212,7 +213,7 @@ impl Builder {
         Ok(Body { exprs, instrs, ..body })
     }
 
-    /// Builds the body in the memory of the builder.
+    /// Builds the body in the memory of the builder, see [`Builder::freeze`].
     fn frozen(&mut self, header: Header, mut rows: Vec<Row>) -> Result<Body, BuildError> {
         for row in &mut rows {
             row.handler = self.resolve(row.handler)?;
@@ -275,25 +276,26 @@ struct Freezer<'b> {
     handle_ids: FxHashMap<MethodHandle, u32>,
     /// A cache of the ids of variables and small constants, indexed by a hash of their content.
     leaves: [ExprId; LEAVES],
-    /// The first label that could not be resolved.
+    /// The error of the first label that could not be resolved; `None` if all labels were resolved so far.
     failed: Option<BuildError>,
 }
 
-/// The size of the cache: a power of two.
+/// The number of entries of the cache of leaves (variables and small constants), a power of two.
 const LEAVES: usize = 64;
-/// An index that no expression has.
+/// The index that marks an empty cache entry. No expression has this index.
 const NO_LEAF: usize = u32::MAX as usize;
 
-/// Returns the cache index of a leaf with this content.
+/// Returns the cache index of the leaf (a variable or small constant) whose content is `bits`.
 fn leaf_slot(bits: u32) -> usize {
     (bits.wrapping_mul(0x9e37_79b9) >> 26) as usize % LEAVES
 }
 
 impl Freezer<'_> {
-    /// Copies the tree under `id`, operands before operators.
+    /// Copies the expression tree `id` to the finished body, operands before operators, and returns the id of the
+    /// copy.
     ///
-    /// Variables, ints and null are shared. Leaves with names are not: the ids of names differ from run to run, and
-    /// the layout of a body must not depend on them.
+    /// Variables, ints and null are shared. Leaves with names are not shared: the ids of names differ from run to
+    /// run, and the layout of a body must not depend on these ids.
     #[inline]
     fn expr(&mut self, id: ExprId) -> ExprId {
         let expr = self.from.get(id);
@@ -362,7 +364,8 @@ impl Freezer<'_> {
         }
     }
 
-    /// Returns the instruction at the label.
+    /// Returns the instruction at which the label is placed. If the label was never placed, records the error in
+    /// `failed` and returns the label unchanged.
     fn resolve(&mut self, label: InstrId) -> InstrId {
         self.from.resolve_below(label, self.len).unwrap_or_else(|it| {
             self.failed.get_or_insert(it);
@@ -413,13 +416,14 @@ impl Freezer<'_> {
         }
     }
 
-    /// Replaces an expression by its copy.
+    /// Copies an expression to the finished body, and replaces its id by that of the copy.
     #[inline]
     fn set(&mut self, e: &mut ExprId) {
         *e = self.expr(*e);
     }
 
-    /// Replaces all ids in the instruction, in evaluation order.
+    /// Replaces the ids of expressions, labels and table entries in the instruction by those of the finished body, in
+    /// evaluation order.
     fn instr(&mut self, instr: &mut Instr) {
         match instr {
             Instr::Assign(_, e)

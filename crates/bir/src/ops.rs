@@ -6,11 +6,11 @@ pub use classfile::insn::{BinOp, CmpOp, Cond, Conv};
 /// An operator with one operand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum UnOp {
-    /// Negation in this kind (`ineg`, `lneg` etc.; for floats it flips the sign bit).
+    /// Negation in this kind (`ineg`, `lneg` etc.). For floats and doubles, negation flips the sign bit.
     Neg(Kind),
     /// A numeric conversion.
     Conv(Conv),
-    /// The length of an array. Array lengths never change, so this is not a heap read.
+    /// The length of an array. Array lengths never change, so reading one is not a heap read.
     Length,
 }
 
@@ -19,12 +19,12 @@ pub enum UnOp {
 pub enum BinaryOp {
     /// Arithmetic in this kind; the right operand of a shift is an int.
     Arith(BinOp, Kind),
-    /// `lcmp`, `fcmpl` etc.: yields -1, 0 or 1.
+    /// A comparison (`lcmp`, `fcmpl` etc.) that yields -1, 0 or 1.
     Compare(CmpOp),
 }
 
 impl UnOp {
-    /// Returns the kinds of operand and result.
+    /// Returns the kind of the operand and the kind of the result.
     pub fn kinds(self) -> (Kind, Kind) {
         match self {
             UnOp::Neg(kind) => (kind, kind),
@@ -35,7 +35,7 @@ impl UnOp {
 }
 
 impl BinaryOp {
-    /// Returns the kinds of left operand, right operand and result.
+    /// Returns the kind of the left operand, of the right operand, and of the result.
     pub fn kinds(self) -> (Kind, Kind, Kind) {
         match self {
             BinaryOp::Arith(BinOp::Shl | BinOp::Shr | BinOp::Ushr, kind) => (kind, Kind::Int, kind),

@@ -1,7 +1,7 @@
 //! The BIR verifier: checks the invariants that every pass may rely on, like Cranelift's verifier for CLIF.
 //!
-//! This is not a bytecode verifier: of types, it checks only the kinds of values. Tests and debug builds call it on
-//! the results of lowering; it must not panic on any body.
+//! The BIR verifier is not a bytecode verifier: of types, it checks only the kinds of values. Tests and debug builds
+//! verify the results of lowering. The verifier must not panic on any body.
 
 use rustc_hash::FxHashMap;
 
@@ -12,7 +12,7 @@ use crate::ops::{BinOp, BinaryOp, Cond, Kind, UnOp};
 use crate::parse::expr::MAX_DEPTH;
 use crate::print;
 
-/// Returns the violations of well-formedness, one per line; none if the body is well formed.
+/// Returns a description of each violation of well-formedness; empty if the body is well formed.
 pub fn verify(body: &Body) -> Vec<String> {
     let mut v = Verifier {
         body,
@@ -36,7 +36,7 @@ pub fn verify(body: &Body) -> Vec<String> {
     v.problems
 }
 
-/// Stops a debug build at the pass that created an ill-formed body.
+/// Panics on an ill-formed body, so that a debug build stops at the pass that created it.
 ///
 /// # Panics
 /// Panics with the text of the body if it is ill-formed.
@@ -56,7 +56,7 @@ struct Verifier<'b> {
     next_switch: u32,
     next_dynamic: u32,
     next_handle: u32,
-    /// For each temporary, the instruction that assigns it, and the kind.
+    /// For each temporary, the ordinal of the instruction that assigns it, and its kind.
     temps: FxHashMap<u32, (u32, Kind)>,
 }
 
@@ -81,7 +81,7 @@ impl Verifier<'_> {
             if let Place::Temp(number) = var.place()
                 && let Some(before) = self.temps.insert(number, (self.at, var.kind()))
             {
-                self.problem(format_args!("{var} is also assigned by {}", before.0));
+                self.problem(format_args!("instruction {} assigns {var}, too", before.0));
             }
         }
     }
@@ -91,7 +91,10 @@ impl Verifier<'_> {
             Place::Local(slot) => {
                 let fits = u32::from(slot) + u32::from(var.kind().words()) <= u32::from(self.body.locals);
                 if !fits {
-                    self.problem(format_args!("{var} exceeds the {} local variables", self.body.locals));
+                    self.problem(format_args!(
+                        "{var} is outside of the local variables, of which there are {}",
+                        self.body.locals
+                    ));
                 }
             }
             Place::Temp(number) => match self.temps.get(&number) {
@@ -109,11 +112,11 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks a tree whose value must be of kind `want`; returns its depth.
+    /// Checks an expression tree whose value must be of kind `want`; returns the depth of the tree.
     fn expr(&mut self, id: ExprId, want: Kind) -> usize {
         let number = index(id);
         if number >= self.body.exprs.len() {
-            self.problem(format_args!("there is no expression {number}"));
+            self.problem(format_args!("the instruction uses expression {number}, which does not exist"));
             return 0;
         }
         let expr = self.body.exprs[id];
@@ -123,30 +126,32 @@ impl Verifier<'_> {
         expr.operands(|it| ordered &= index(it) < number);
         let shared = number < self.next_expr && expr.is_shareable();
         if !ordered || number < self.next_expr && !shared {
-            self.problem(format_args!("expression {number} is shared or does not follow its operands"));
+            self.problem(format_args!("expression {number} is used twice, or precedes one of its operands"));
             return 0;
         }
         let depth = self.operands(expr);
         if number != self.next_expr && !shared {
             let next = self.next_expr;
-            self.problem(format_args!("expression {number} is used where {next} is expected"));
+            self.problem(format_args!(
+                "expressions are not in the order of use: {number} is used where {next} is expected"
+            ));
         }
         self.next_expr = self.next_expr.max(number + 1);
         if expr.kind() != want {
             self.problem(format_args!(
-                "{} where {} is expected: {}",
+                "{} is used where {} is expected: {}",
                 what(Some(expr.kind())),
                 what(Some(want)),
                 print::expr(self.body, id)
             ));
         }
         if depth == MAX_DEPTH + 1 {
-            self.problem("an expression is too deep");
+            self.problem("an expression is deeper than BIR text allows");
         }
         depth
     }
 
-    /// Checks the operands of `expr`, left to right, and its own content; returns its depth.
+    /// Checks the operands of `expr`, left to right, and the tables that it refers to; returns the depth of the tree.
     fn operands(&mut self, expr: Expr) -> usize {
         match expr {
             Expr::Var(var) => {
@@ -154,11 +159,17 @@ impl Verifier<'_> {
                 0
             }
             Expr::MethodType(it) => {
-                self.demand(it.method_type().is_some(), "a method type is not a method descriptor");
+                self.demand(
+                    it.method_type().is_some(),
+                    "the descriptor of a method-type constant is not a method descriptor",
+                );
                 0
             }
             Expr::MethodHandle(it) => {
-                self.demand((it as usize) < self.body.handles.len(), "there is no such method handle");
+                self.demand(
+                    (it as usize) < self.body.handles.len(),
+                    "an expression refers to a method handle that does not exist",
+                );
                 self.demand(it <= self.next_handle, "method handles are not in the order of use");
                 self.next_handle = self.next_handle.max(it + 1);
                 0
@@ -168,17 +179,23 @@ impl Verifier<'_> {
                 self.expr(e, op.kinds().0) + 1
             }
             Expr::Binary(op, a, b) => {
-                self.demand(has_kind(op), "the operator does not exist for its kind");
+                self.demand(has_kind(op), "the operator does not exist for operands of this kind");
                 let (left, right, _) = op.kinds();
                 self.expr(a, left).max(self.expr(b, right)) + 1
             }
             Expr::Cast(_, e) | Expr::InstanceOf(_, e) => self.expr(e, Kind::Ref) + 1,
             Expr::Field(e, field) => {
-                self.demand(field.descriptor().field_type().is_some(), "a field has no field descriptor");
+                self.demand(
+                    field.descriptor().field_type().is_some(),
+                    "the descriptor of a field is not a field descriptor",
+                );
                 self.expr(e, Kind::Ref) + 1
             }
             Expr::Static(field) => {
-                self.demand(field.descriptor().field_type().is_some(), "a field has no field descriptor");
+                self.demand(
+                    field.descriptor().field_type().is_some(),
+                    "the descriptor of a field is not a field descriptor",
+                );
                 0
             }
             Expr::Elem(_, a, b) => self.expr(a, Kind::Ref).max(self.expr(b, Kind::Int)) + 1,
@@ -191,14 +208,14 @@ impl Verifier<'_> {
             Some(it) => {
                 self.expr(value, it.kind());
             }
-            None => self.problem("a field has no field descriptor"),
+            None => self.problem("the descriptor of a field is not a field descriptor"),
         }
     }
 
-    /// Takes the next range of the operand lists.
+    /// Returns the operands in the range `it`, and checks that the range begins where the previous one ended.
     fn list(&mut self, it: Operands) -> Vec<ExprId> {
         if it.start() != self.next_operand || it.start() + it.len() > self.body.operands.len() {
-            self.problem("operand lists do not follow each other");
+            self.problem("the operand list does not begin at the end of the previous list, or is too long");
         }
         self.next_operand = it.start() + it.len();
         self.body.operands(it).to_vec()
@@ -213,13 +230,13 @@ impl Verifier<'_> {
     ) -> Option<Kind> {
         let list = self.list(it);
         let Some(ty) = descriptor.method_type() else {
-            self.problem("a method has no method descriptor");
+            self.problem("the descriptor of the called method is not a method descriptor");
             return None;
         };
         let kinds = receiver.then_some(Kind::Ref).into_iter().chain(ty.params().map(|it| it.kind()));
         let n = kinds.clone().count();
         if n != list.len() {
-            self.problem(format_args!("{} operands for {n} parameters", list.len()));
+            self.problem(format_args!("the call has {} operands instead of {n}", list.len()));
         }
         for (e, kind) in list.into_iter().zip(kinds) {
             self.expr(e, kind);
@@ -254,9 +271,9 @@ impl Verifier<'_> {
             Instr::Assert(check) => self.check(check),
             Instr::New(var, method, args) => {
                 let it = method.get();
-                self.demand(it.name.bytes() == b"<init>", "new does not call a constructor");
+                self.demand(it.name.bytes() == b"<init>", "new names a method that is no constructor");
                 let result = self.call(it.descriptor, false, args);
-                self.demand(result.is_none(), "a constructor has a result");
+                self.demand(result.is_none(), "the constructor that new calls has a result");
                 self.assigned(var, Some(Kind::Ref));
             }
             Instr::Alloc(var, _) => self.assigned(var, Some(Kind::Ref)),
@@ -270,7 +287,7 @@ impl Verifier<'_> {
                 let list = self.list(lengths);
                 self.demand(
                     (1..=dims).contains(&list.len()),
-                    "multinewarray has no length or more than its type has dimensions",
+                    "multinewarray has no lengths, or more lengths than its type has dimensions",
                 );
                 for e in list {
                     self.expr(e, Kind::Int);
@@ -353,7 +370,10 @@ impl Verifier<'_> {
                 self.expr(v, Kind::Ref);
             }
             Check::NotZero(kind, e) => {
-                self.demand(matches!(kind, Kind::Int | Kind::Long), "only integers are divided by zero");
+                self.demand(
+                    matches!(kind, Kind::Int | Kind::Long),
+                    "the kind of notzero is neither int nor long",
+                );
                 self.expr(e, kind);
             }
             Check::NotNegative(e) => {
@@ -369,7 +389,10 @@ impl Verifier<'_> {
         self.demand(site <= self.next_dynamic, "dynamic constants are not in the order of use");
         self.next_dynamic = self.next_dynamic.max(site.saturating_add(1));
         let found = self.body.dynamics.get(site as usize).map(|it| it.descriptor);
-        self.demand(found.is_some(), "there is no such dynamic constant or call site");
+        self.demand(
+            found.is_some(),
+            "the instruction refers to a dynamic constant or call site that does not exist",
+        );
         found
     }
 
@@ -377,15 +400,21 @@ impl Verifier<'_> {
         self.demand(table == self.next_switch, "switch tables are not in the order of use");
         self.next_switch = table.saturating_add(1);
         let Some(it) = self.body.switches.get(table as usize) else {
-            self.problem("there is no such switch table");
+            self.problem("the instruction refers to a switch table that does not exist");
             return;
         };
-        self.demand(it.cases.windows(2).all(|w| w[0].0 < w[1].0), "the cases are not ascending");
-        self.demand(it.default.is_some() == has_default, "a default is missing or superfluous");
-        self.demand(has_default || !it.cases.is_empty(), "ret has no targets");
+        self.demand(
+            it.cases.windows(2).all(|w| w[0].0 < w[1].0),
+            "the keys of the switch table are not ascending",
+        );
+        self.demand(
+            it.default.is_some() == has_default,
+            "the table of a switch has no default target, or that of a ret has one",
+        );
+        self.demand(has_default || !it.cases.is_empty(), "the table of a ret has no targets");
     }
 
-    /// Checks that every table entry is used.
+    /// Checks that every expression and every entry of the tables is used.
     fn tables(&mut self) {
         let body = self.body;
         self.at = body.instrs.len() as u32;
@@ -397,10 +426,10 @@ impl Verifier<'_> {
         self.demand(self.next_handle as usize == body.handles.len(), "a method handle is not used");
         let ascending = body.unreachable.iter().all(|it| it.0 < it.1)
             && body.unreachable.windows(2).all(|w| w[0].1 < w[1].0);
-        self.demand(ascending, "unreachable ranges are not ascending or touch");
+        self.demand(ascending, "the unreachable ranges are not ascending, or two of them touch");
     }
 
-    /// Returns the instruction, if it exists.
+    /// Returns the instruction with this id; `None` if there is no such instruction.
     fn target(&self, id: InstrId) -> Option<Instr> {
         (index(id) < self.body.instrs.len()).then(|| self.body.instrs[id])
     }
@@ -410,7 +439,9 @@ impl Verifier<'_> {
         let n = body.instrs.len() as u32;
         if let Some(Instr::Catch(_)) = self.target(instr_id(0)) {
             self.at = 0;
-            self.problem("control enters at a catch");
+            self.problem(
+                "the first instruction is a catch, but control enters the body there without an exception",
+            );
         }
         for (id, instr) in body.instrs.iter() {
             self.at = ordinal(id);
@@ -421,11 +452,14 @@ impl Verifier<'_> {
             }
             for to in targets {
                 match self.target(to) {
-                    None if ordinal(to) == n => self.problem("control runs off the end"),
-                    None => self.problem(format_args!("there is no label {}", ordinal(to))),
+                    None if ordinal(to) == n => self.problem("control runs off the end of the body"),
+                    None => self.problem(format_args!(
+                        "the instruction jumps to the label {}, which does not exist",
+                        ordinal(to)
+                    )),
                     Some(Instr::Catch(_)) => {
                         self.problem(format_args!(
-                            "control reaches the catch at {} without exception",
+                            "control reaches the catch at {} without an exception",
                             ordinal(to)
                         ));
                     }

@@ -3,7 +3,8 @@
 use crate::body::CallKind;
 use crate::ops::{BinOp, CmpOp, Cond, Conv, Elem, Kind};
 
-/// Arithmetic operators. If one symbol is a prefix of another, the longer one comes first.
+/// The arithmetic operators, with their symbols in BIR text. A symbol that is a prefix of another one comes after it,
+/// so that the parser tries the longer one first.
 pub(crate) const ARITH: [(BinOp, &str); 11] = [
     (BinOp::Ushr, ">>>"),
     (BinOp::Shr, ">>"),
@@ -18,7 +19,7 @@ pub(crate) const ARITH: [(BinOp, &str); 11] = [
     (BinOp::Xor, "^"),
 ];
 
-/// Comparisons that yield -1, 0 or 1.
+/// The comparisons that yield -1, 0 or 1, with their keywords in BIR text.
 pub(crate) const COMPARE: [(CmpOp, &str); 5] = [
     (CmpOp::Lcmp, "lcmp"),
     (CmpOp::Fcmpl, "fcmpl"),
@@ -27,7 +28,8 @@ pub(crate) const COMPARE: [(CmpOp, &str); 5] = [
     (CmpOp::Dcmpg, "dcmpg"),
 ];
 
-/// Conditions of branches; longer symbols first, as in [`ARITH`].
+/// The conditions of branches, with their symbols in BIR text. A symbol that is a prefix of another one comes after
+/// it, so that the parser tries the longer one first.
 pub(crate) const COND: [(Cond, &str); 6] = [
     (Cond::Eq, "=="),
     (Cond::Ne, "!="),
@@ -37,7 +39,7 @@ pub(crate) const COND: [(Cond, &str); 6] = [
     (Cond::Gt, ">"),
 ];
 
-/// Conversions.
+/// The numeric conversions, with their keywords in BIR text.
 pub(crate) const CONV: [(Conv, &str); 15] = [
     (Conv::I2l, "i2l"),
     (Conv::I2f, "i2f"),
@@ -56,7 +58,7 @@ pub(crate) const CONV: [(Conv, &str); 15] = [
     (Conv::I2s, "i2s"),
 ];
 
-/// Call instructions.
+/// The call instructions, with their keywords in BIR text.
 pub(crate) const CALL: [(CallKind, &str); 6] = [
     (CallKind::Virtual, "invokevirtual"),
     (CallKind::Interface, "invokeinterface"),
@@ -70,7 +72,7 @@ pub(crate) const CALL: [(CallKind, &str); 6] = [
 pub(crate) const ELEMS: [Elem; 8] =
     [Elem::Byte, Elem::Char, Elem::Short, Elem::Int, Elem::Long, Elem::Float, Elem::Double, Elem::Ref];
 
-/// Access flags of methods (JVMS §4.6-A). Other bits are written in hexadecimal.
+/// The access flags of methods (JVMS §4.6-A) that have a keyword; other bits are written in hexadecimal.
 pub(crate) const FLAGS: [(u16, &str); 12] = [
     (0x0001, "public"),
     (0x0002, "private"),
@@ -86,16 +88,16 @@ pub(crate) const FLAGS: [(u16, &str); 12] = [
     (0x1000, "synthetic"),
 ];
 
-/// The suffix of an operator that names its kind; empty for ints.
+/// The suffix of an operator in BIR text that names the kind of its operands; empty for ints.
 pub(crate) const KINDS: [(Kind, &str); 5] =
     [(Kind::Long, "L"), (Kind::Float, "F"), (Kind::Double, "D"), (Kind::Ref, "A"), (Kind::Int, "")];
 
-/// Returns the text of `key` in `table`, which contains every key.
+/// Returns the keyword of `key` in `table`, which contains every key.
 pub(crate) fn word<K: Copy + PartialEq>(table: &[(K, &'static str)], key: K) -> &'static str {
     table.iter().find(|it| it.0 == key).map_or("", |it| it.1)
 }
 
-/// Returns the key of `text` in `table`.
+/// Returns the key whose keyword in `table` is `text`; `None` if there is none.
 pub(crate) fn meaning<K: Copy>(table: &[(K, &'static str)], text: &str) -> Option<K> {
     table.iter().find(|it| it.1 == text).map(|it| it.0)
 }
@@ -110,12 +112,12 @@ pub(crate) fn is_bare(text: &[u8], is_safe: fn(u8) -> bool) -> bool {
         && !text.starts_with(b"/")
 }
 
-/// Returns whether the character may occur in unquoted member names.
+/// Returns whether the character may occur in an unquoted member name.
 pub(crate) fn in_name(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'<' | b'>' | b'-')
 }
 
-/// Returns whether the character may occur in unquoted class names and field descriptors.
+/// Returns whether the character may occur in an unquoted class name or field descriptor.
 pub(crate) fn in_class(b: u8) -> bool {
     in_name(b) || matches!(b, b'/' | b';' | b'[')
 }

@@ -295,10 +295,10 @@ mod joins {
     #[test]
     fn depths_and_kinds_must_agree() {
         insta::assert_snapshot!(method("m(I)V", "iload_0\n ifeq X\n iconst_0\n X: return"), @r"
-        m: paths join with stacks of different depth, JVMS §4.9
+        m: paths join with operand stacks of different depth, JVMS §4.9
         ");
         insta::assert_snapshot!(method("m(I)V", "iconst_0\n iload_0\n ifeq X\n pop\n fconst_0\n X: pop\n return"), @r"
-        m: paths join with different kinds of values on the stack, JVMS §4.9
+        m: paths join with different kinds of values on the operand stack, JVMS §4.9
         ");
     }
 }
@@ -495,7 +495,7 @@ mod subroutines {
     #[test]
     fn newer_classes_may_not_have_them() {
         insta::assert_snapshot!(bir(".class p/A\n.version 51.0\n.method static m()V\n jsr S\n return\n S: astore_0\n ret 0\n.end"), @r"
-        m: jsr or ret in a class file of major version 51, JVMS §4.9.1
+        m: jsr and ret are not allowed in a class file of major version 51, JVMS §4.9.1
         ");
     }
 }
@@ -570,14 +570,14 @@ mod reach {
         ];
         let all: String = bad.iter().map(|it| method("m(I)I", it)).collect();
         insta::assert_snapshot!(all, @r"
-        m: operand missing from the stack, JVMS §4.9
-        m: operand of the wrong kind on the stack, JVMS §4.9
+        m: an operand of the instruction is missing from the stack, JVMS §4.9
+        m: an operand of the instruction is of the wrong kind, JVMS §4.9
         m: control runs off the end of the code, JVMS §4.9
-        m: local variable outside max_locals: 9, JVMS §4.9
-        m: branch to a pc that is not the start of an instruction: 1, JVMS §4.9.1
-        m: stack instruction would split a long or double, JVMS §4.9
-        m: new of an array class, JVMS §4.9
-        m: ret without a jsr, JVMS §4.9
+        m: the instruction uses a local variable outside of max_locals: 9, JVMS §4.9
+        m: a branch leads to a pc that is not the start of an instruction: 1, JVMS §4.9.1
+        m: the stack instruction would split a long or double, JVMS §4.9
+        m: new must not name an array class, JVMS §4.9
+        m: a ret has no jsr to return to, JVMS §4.9
         ");
     }
 }

@@ -12,9 +12,10 @@ const MAX_NESTING: u32 = 64;
 /// An attribute with unparsed content.
 #[derive(Clone, Copy)]
 pub struct Attribute<'a> {
-    /// The name, not validated: compare it with ASCII words only.
+    /// The name of the attribute. Its bytes are not checked to be modified UTF-8, so compare it only with ASCII
+    /// names.
     pub name: &'a [u8],
-    /// The content after the length.
+    /// The bytes of the content, without the name index and the length that precede them.
     pub content: &'a [u8],
     /// The offset of the content in the class file.
     pub offset: usize,
@@ -39,21 +40,21 @@ pub(crate) fn skip_attributes(r: &mut Reader<'_>) -> Result<()> {
 }
 
 impl<'c, 'a> Attributes<'c, 'a> {
-    /// Returns the table whose count is at offset `at`.
+    /// Returns the attribute table whose `attributes_count` is at offset `at` of the class file.
     pub(crate) fn at(pool: &'c Pool<'a>, at: usize) -> Self {
         let mut reader = Reader::new(pool.bytes(), at, "4.7");
         let left = reader.u2().unwrap_or(0);
         Attributes { pool, reader, left }
     }
 
-    /// Returns the first attribute with this name, if any.
+    /// Returns the first attribute with this name; `None` if there is none.
     pub fn find(self, name: &[u8]) -> Option<Attribute<'a>> {
         // An attribute with an unreadable name counts as an unknown attribute (§4.7.1).
         self.into_iter().flatten().find(|it| it.name == name)
     }
 
-    /// Returns the classes listed by `Exceptions`, `NestMembers` or `PermittedSubclasses`; empty if the attribute
-    /// is missing.
+    /// Returns the classes listed by the attribute `name`: `Exceptions`, `NestMembers` or `PermittedSubclasses`. The
+    /// list is empty if the attribute is missing.
     ///
     /// # Errors
     /// Fails if the attribute exists but cannot be read.
@@ -68,7 +69,7 @@ impl<'c, 'a> Attributes<'c, 'a> {
             .collect()
     }
 
-    /// Returns the class that `NestHost` names.
+    /// Returns the class that the attribute `NestHost` names; `None` if the attribute is missing.
     pub fn nest_host(self) -> Result<Option<ClassName>> {
         match self.find(b"NestHost").and_then(|it| u2(it.content, 0)) {
             Some(index) => self.pool.class_name(PoolIndex(index)).map(Some),
@@ -76,15 +77,15 @@ impl<'c, 'a> Attributes<'c, 'a> {
         }
     }
 
-    /// Returns the string of `SourceFile` or `Signature`. Because this is debug data, an unreadable string counts
-    /// as missing.
+    /// Returns the string of the attribute `name`: `SourceFile` or `Signature`. An unreadable string counts as
+    /// missing, because both attributes are debug data.
     pub fn text(self, name: &[u8]) -> Option<Name> {
         let index = u2(self.find(name)?.content, 0)?;
         self.pool.name(PoolIndex(index)).ok()
     }
 
-    /// Returns all annotations, visible and invisible. An annotation that cannot be read or nests too deeply is
-    /// dropped, together with those after it in the same attribute.
+    /// Returns all annotations, those of the `RuntimeInvisible…` attributes included. An annotation that cannot be
+    /// read or nests too deeply is dropped, together with the annotations after it in the same attribute.
     pub fn annotations(self) -> Vec<Annotation> {
         let mut out = Vec::new();
         for it in self.into_iter().flatten() {
@@ -125,20 +126,21 @@ impl<'a> Iterator for Attributes<'_, 'a> {
 pub struct Annotation {
     /// The annotation type as a field descriptor: `Lp/A;`.
     pub ty: Name,
-    /// The elements in order.
+    /// The names and values of the elements, in file order.
     pub elements: Box<[(Name, Value)]>,
 }
 
 /// The value of an annotation element (JVMS §4.7.16.1).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Value {
-    /// A number, character or boolean: the tag, and the bits of the constant.
+    /// A number, character or boolean: the tag that names its type (JVMS §4.7.16.1, table 4.7.16.1-A), and the bits
+    /// of the constant.
     Const(u8, u64),
     /// A string.
     Str(Name),
     /// An enum constant: type descriptor and name.
     Enum(Name, Name),
-    /// A class, as return descriptor.
+    /// A class, as a return descriptor: `Lp/A;`, or `V` for `void`.
     Class(Name),
     /// A nested annotation.
     Annotation(Box<Annotation>),
@@ -160,7 +162,7 @@ fn annotation(pool: &Pool<'_>, r: &mut Reader<'_>, depth: u32) -> Result<Annotat
 fn value(pool: &Pool<'_>, r: &mut Reader<'_>, depth: u32) -> Result<Value> {
     let at = r.pos();
     if depth > MAX_NESTING {
-        return Err(Malformed::new(at, "4.7.16.1", Fault::Other("annotation nests too deeply")));
+        return Err(Malformed::new(at, "4.7.16.1", Fault::Other("the annotation nests too deeply")));
     }
     let tag = r.u1()?;
     Ok(match tag {
@@ -170,7 +172,13 @@ fn value(pool: &Pool<'_>, r: &mut Reader<'_>, depth: u32) -> Result<Value> {
                 Entry::Float(it) => it as u64,
                 Entry::Long(it) => it as u64,
                 Entry::Double(it) => it,
-                _ => return Err(Malformed::new(at, "4.7.16.1", Fault::Other("constant of the wrong kind"))),
+                _ => {
+                    return Err(Malformed::new(
+                        at,
+                        "4.7.16.1",
+                        Fault::Other("an annotation element refers to a constant of the wrong kind"),
+                    ));
+                }
             };
             Value::Const(tag, bits)
         }
@@ -186,6 +194,12 @@ fn value(pool: &Pool<'_>, r: &mut Reader<'_>, depth: u32) -> Result<Value> {
             }
             Value::Array(items.into())
         }
-        _ => return Err(Malformed::new(at, "4.7.16.1", Fault::OtherAt("unknown element tag", tag.into()))),
+        _ => {
+            return Err(Malformed::new(
+                at,
+                "4.7.16.1",
+                Fault::OtherAt("unknown tag of an annotation element:", tag.into()),
+            ));
+        }
     })
 }

@@ -1,7 +1,7 @@
 //! Bootstrap methods and their arguments (JVMS §4.7.23), resolved to content.
 //!
-//! A dynamic constant may be an argument of another's bootstrap method, and crafted files make them circular, so
-//! depth and total size are limited.
+//! An argument of a bootstrap method may be a dynamic constant, which has a bootstrap method itself. Crafted files
+//! make such constants circular, so their nesting depth and the total number of arguments are limited.
 
 use crate::bytes::{Reader, u2};
 use std::cell::RefCell;
@@ -16,7 +16,7 @@ use crate::pool::{Entry, Pool, PoolIndex};
 
 /// The maximum nesting depth of dynamic constants.
 const MAX_DEPTH: u32 = 16;
-/// The maximum number of arguments of one call site or constant, including those of nested constants.
+/// The maximum number of arguments of one call site or dynamic constant, including those of nested constants.
 const MAX_ARGS: usize = 1 << 16;
 
 /// The kinds of method handles (JVMS §5.4.3.5, table 5.4.3.5-A).
@@ -35,7 +35,7 @@ pub enum HandleKind {
 }
 
 impl HandleKind {
-    /// Returns the kind with this number.
+    /// Returns the kind with this number, from 1 to 9; `None` for other numbers.
     pub fn from_number(number: u8) -> Option<Self> {
         use HandleKind::*;
         const KINDS: [HandleKind; 9] = [
@@ -52,7 +52,7 @@ impl HandleKind {
         KINDS.get(usize::from(number).checked_sub(1)?).copied()
     }
 
-    /// Returns the name in the table, without `REF_`.
+    /// Returns the name of the kind in the table of the JVMS, without `REF_`: `getField`.
     pub fn word(self) -> &'static str {
         match self {
             HandleKind::GetField => "getField",
@@ -73,9 +73,9 @@ impl HandleKind {
 pub struct MethodHandle {
     /// The operation on the member.
     pub kind: HandleKind,
-    /// The field or method.
+    /// The field or method that the handle refers to.
     pub member: MemberRef,
-    /// Whether the constant is a `CONSTANT_InterfaceMethodref`.
+    /// Whether the handle refers to its member by a `CONSTANT_InterfaceMethodref`.
     pub interface: bool,
 }
 
@@ -119,15 +119,15 @@ pub enum Loadable {
 /// The `BootstrapMethods` table of one class.
 pub struct Bootstraps<'c, 'a> {
     pool: &'c Pool<'a>,
-    /// The offsets of the rows.
+    /// The offset in the class file of each row of the table.
     rows: Vec<u32>,
-    /// A cache of the arguments of the rows that were read before: crafted files have many sites with many
-    /// arguments.
+    /// A cache: the static arguments of the rows read so far, by row number. It bounds the work on crafted files, in
+    /// which many call sites share a row with many arguments.
     known: RefCell<FxHashMap<u16, Arc<[Loadable]>>>,
 }
 
 impl<'c, 'a> Bootstraps<'c, 'a> {
-    /// Returns the bootstrap methods of the class; none if it has no table.
+    /// Returns the `BootstrapMethods` table of the class; an empty table if the class has none.
     ///
     /// # Errors
     /// Fails if the table exists but is truncated.
@@ -197,7 +197,11 @@ impl<'c, 'a> Bootstraps<'c, 'a> {
 
     fn handle(&self, kind: u8, member: PoolIndex) -> Result<MethodHandle> {
         let Some(kind) = HandleKind::from_number(kind) else {
-            return Err(Malformed::new(0, "4.4.8", Fault::OtherAt("method handle kind", kind.into())));
+            return Err(Malformed::new(
+                0,
+                "4.4.8",
+                Fault::OtherAt("unknown kind of a method handle:", kind.into()),
+            ));
         };
         use HandleKind::*;
         let (member, interface) = match kind {
@@ -213,14 +217,18 @@ impl<'c, 'a> Bootstraps<'c, 'a> {
     fn dynamic(&self, row: u16, name_and_type: PoolIndex, depth: u32, args: &mut usize) -> Result<Dynamic> {
         let bytes = self.pool.bytes();
         let Some(&at) = self.rows.get(usize::from(row)) else {
-            return Err(Malformed::new(0, "4.7.23", Fault::OtherAt("no bootstrap method", row.into())));
+            return Err(Malformed::new(
+                0,
+                "4.7.23",
+                Fault::OtherAt("the class file has no bootstrap method with index", row.into()),
+            ));
         };
         let at = at as usize;
         let n2 = |k: usize| u2(bytes, at + k).unwrap_or_default();
         let n = n2(2) as usize;
         *args += n;
         if depth >= MAX_DEPTH || *args > MAX_ARGS {
-            return Err(Malformed::new(at, "4.7.23", Fault::Other("dynamic constants nest too deeply")));
+            return Err(Malformed::new(at, "4.7.23", Fault::Other("the dynamic constants nest too deeply")));
         }
         let bootstrap = match self.pool.entry(PoolIndex(n2(0)))? {
             Entry::MethodHandle(kind, member) => self.handle(kind, member)?,

@@ -2,7 +2,7 @@
 
 use crate::error::{Fault, Malformed, Result};
 
-/// Reads big-endian numbers from a slice, and tracks the position for error messages.
+/// Reads big-endian numbers from a slice, and tracks the offset of the next byte for error messages.
 #[derive(Clone, Copy)]
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
@@ -58,13 +58,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns the unsigned 16-bit number at offset `at`.
+/// Returns the unsigned 16-bit number at offset `at`; `None` if the bytes end before.
 #[inline]
 pub(crate) fn u2(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
-/// Returns the unsigned 32-bit number at offset `at`.
+/// Returns the unsigned 32-bit number at offset `at`; `None` if the bytes end before.
 #[inline]
 pub(crate) fn u4(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(*bytes.get(at..)?.first_chunk()?))

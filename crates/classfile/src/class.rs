@@ -11,7 +11,8 @@ use crate::intern::Batch;
 use crate::names::{ClassName, Descriptor, Member, MemberRef, Name};
 use crate::pool::{Pool, PoolIndex};
 
-/// The newest major version that this decoder knows (Java 25). Newer ones are read with a note.
+/// The newest major version that this decoder knows (Java 25). Newer class files are read too, and reported to the
+/// user.
 pub const NEWEST_MAJOR: u16 = 69;
 
 /// A class file with parsed header and member tables.
@@ -37,9 +38,9 @@ struct RawMember {
     flags: Flags,
     name: PoolIndex,
     descriptor: PoolIndex,
-    /// The offset of `attributes_count`.
+    /// The offset in the class file of the member's attribute table.
     attributes_at: u32,
-    /// A cache of the interned id of the member; 0 if not computed yet.
+    /// A cache: the interned id of the member's [`MemberRef`], as a number; 0 if it has not been computed yet.
     known: Cell<u32>,
 }
 
@@ -98,8 +99,8 @@ impl<'a> ClassFile<'a> {
         Ok(class)
     }
 
-    /// Interns the names that the class declares or mentions, for clients that will read all bodies. This affects
-    /// only the speed of later calls. With `strings`, the texts of string constants are interned, too.
+    /// Interns the names that the class declares or mentions, for clients that will read all bodies. Interning
+    /// affects only the speed of later calls. With `strings`, the texts of string constants are interned too.
     pub fn intern(&self, strings: bool) {
         let members = self.fields.iter().chain(&self.methods);
         self.pool.intern(strings, members.flat_map(|it| [it.name, it.descriptor]));
@@ -165,7 +166,7 @@ impl<'c, 'a> MemberInfo<'c, 'a> {
         self.class.pool.descriptor(self.raw.descriptor)
     }
 
-    /// Returns the member as constants name it, with the declaring class.
+    /// Returns the reference to the member: the class that declares it, its name and its descriptor.
     pub fn member_ref(&self) -> Result<MemberRef> {
         if let Some(known) = MemberRef::from_raw(self.raw.known.get()) {
             return Ok(known);
@@ -180,17 +181,21 @@ impl<'c, 'a> MemberInfo<'c, 'a> {
         Attributes::at(&self.class.pool, self.raw.attributes_at as usize)
     }
 
-    /// Returns the `Code` attribute, if there is one (JVMS §4.7.3).
+    /// Returns the `Code` attribute (JVMS §4.7.3); `None` if the method has none.
     ///
     /// # Errors
-    /// Fails if it cannot be read, if there are two, or if a native or abstract method has one.
+    /// Fails if the attribute cannot be read, if there are two, or if a native or abstract method has one.
     pub fn code(&self) -> Result<Option<Code<'c, 'a>>> {
         let mut found = None;
         for it in self.attributes() {
             let it = it?;
             if it.name == b"Code" {
                 if found.is_some() {
-                    return Err(Malformed::new(it.offset, "4.7.3", Fault::Other("second Code attribute")));
+                    return Err(Malformed::new(
+                        it.offset,
+                        "4.7.3",
+                        Fault::Other("the method has two Code attributes"),
+                    ));
                 }
                 found = Some(it);
             }

@@ -23,16 +23,16 @@ pub struct Code<'c, 'a> {
     attributes: Attributes<'c, 'a>,
 }
 
-/// A row of the exception table, with unchecked pcs.
+/// A row of the exception table, whose pcs have not been checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Handler {
-    /// The first covered pc.
+    /// The pc of the first covered instruction.
     pub start: Pc,
-    /// The pc after the last covered one: ranges are half-open.
+    /// The pc after the covered range, which is half-open.
     pub end: Pc,
-    /// The pc of the handler.
+    /// The pc of the handler's first instruction.
     pub handler: Pc,
-    /// The class caught; `None` catches everything.
+    /// The class of the exceptions that the handler catches; `None` catches everything.
     pub catch_type: Option<ClassName>,
 }
 
@@ -42,7 +42,7 @@ impl<'c, 'a> Code<'c, 'a> {
         let (max_stack, max_locals) = (r.u2()?, r.u2()?);
         let len = r.u4()? as usize;
         if len == 0 || len > 65535 {
-            let fault = Fault::OtherAt("code length must be 1 to 65535, is", len as i64);
+            let fault = Fault::OtherAt("the code length must be 1 to 65535, but is", len as i64);
             return Err(Malformed::new(r.pos() - 4, "4.7.3", fault));
         }
         let offset = r.pos();
@@ -86,8 +86,8 @@ impl<'c, 'a> Code<'c, 'a> {
         self.attributes
     }
 
-    /// Returns the pc and line pairs of every `LineNumberTable`, in file order (JVMS §4.7.12). Because this is
-    /// debug data, a table that cannot be read counts as missing.
+    /// Returns the pc and line pairs of every `LineNumberTable`, in file order (JVMS §4.7.12). A table
+    /// that cannot be read counts as missing, because lines are debug data.
     pub fn lines(&self) -> impl Iterator<Item = (Pc, u16)> + use<'c, 'a> {
         self.attributes.flatten().filter(|it| it.name == b"LineNumberTable").flat_map(|it| {
             let n = u2(it.content, 0).unwrap_or(0) as usize;

@@ -16,13 +16,14 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns the number of words that a value takes: its category (JVMS §2.11.1).
+    /// Returns the number of words that a value of this kind takes, 1 or 2: its computational type category (JVMS
+    /// §2.11.1).
     #[inline]
     pub fn words(self) -> u16 {
         if matches!(self, Kind::Long | Kind::Double) { 2 } else { 1 }
     }
 
-    /// Returns the kind with this number, as from `kind as u8`.
+    /// Returns the kind whose number, as in `kind as u8`, is `number`; `None` if there is no such kind.
     pub(crate) fn from_number(number: u8) -> Option<Self> {
         [Kind::Int, Kind::Long, Kind::Float, Kind::Double, Kind::Ref].get(usize::from(number)).copied()
     }
@@ -38,7 +39,7 @@ impl Kind {
         }
     }
 
-    /// Returns the kind with this letter; the inverse of [`Kind::letter`].
+    /// Returns the kind whose letter is `letter`; `None` if there is no such kind. The inverse of [`Kind::letter`].
     pub fn from_letter(letter: char) -> Option<Self> {
         Some(match letter {
             'i' => Kind::Int,
@@ -51,7 +52,7 @@ impl Kind {
     }
 }
 
-/// The element type of an array, as distinguished by array instructions (`baload` serves two types).
+/// The element types that array instructions distinguish; `byte` and `boolean` share `baload` and `bastore`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Elem {
     /// `byte` or `boolean` (`baload`, `bastore`).
@@ -73,7 +74,7 @@ pub enum Elem {
 }
 
 impl Elem {
-    /// Returns the kind of a loaded element.
+    /// Returns the kind of the value that loading an element pushes.
     #[inline]
     pub fn kind(self) -> Kind {
         match self {
@@ -85,7 +86,7 @@ impl Elem {
         }
     }
 
-    /// Returns the keyword in BIR text.
+    /// Returns the keyword of the element type in BIR text.
     pub fn word(self) -> &'static str {
         match self {
             Elem::Byte => "byte",
@@ -126,7 +127,7 @@ pub struct MethodType<'a> {
 }
 
 impl<'a> MethodType<'a> {
-    /// Parses `(params)ret`; returns `None` if it is not a method descriptor.
+    /// Parses a method descriptor `(params)ret`; returns `None` if `text` is not one.
     pub fn parse(text: &'a [u8]) -> Option<Self> {
         let rest = text.strip_prefix(b"(")?;
         let mut params = rest;
@@ -159,23 +160,23 @@ impl<'a> MethodType<'a> {
     }
 }
 
-/// The kinds of a call's parameters and of its result, packed for caching per constant.
+/// The kinds of a call's parameters and of its result, packed into 64 bits, so that they can be cached per constant.
 ///
 /// ```text
 ///  63      58   56 55                      5 4        0
-/// [ 1 | - | result | parameters, 3 bits each | how many ]
+/// [ 1 | - | result | parameters, 3 bits each | number   ]
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CallShape(u64);
 
 impl CallShape {
-    /// The maximum number of parameters; longer lists are not stored.
+    /// The maximum number of parameters that a shape stores; longer parameter lists are not stored.
     const ROOM: usize = 17;
     const COUNT: u64 = 0x1f;
-    /// The value of the count field for a list that is not stored.
+    /// The value of the count field if the parameter list is not stored.
     const MANY: u64 = 0x1f;
 
-    /// Returns the shape of the method descriptor `text`; `None` if it is not one.
+    /// Returns the shape of the method descriptor `text`; `None` if `text` is not a method descriptor.
     pub fn parse(text: &[u8]) -> Option<Self> {
         let mut rest = text.strip_prefix(b"(")?;
         let mut bits = 1 << 63;
@@ -201,7 +202,7 @@ impl CallShape {
         Some(CallShape(bits | n as u64))
     }
 
-    /// Returns the parameter kinds, last one first; `None` if there were too many to store.
+    /// Returns the kinds of the parameters, last one first; `None` if there are more parameters than a shape stores.
     pub fn params_from_last(self) -> Option<impl ExactSizeIterator<Item = Kind>> {
         let n = self.0 & Self::COUNT;
         let bits = self.0;
@@ -218,8 +219,8 @@ impl CallShape {
     }
 }
 
-/// The shape of a member's descriptor, packed: that of a call, or the kind of a field plus one, or 0 for an invalid
-/// one.
+/// The shape of a member's descriptor, packed into 64 bits: a [`CallShape`] for a method, the number of the [`Kind`]
+/// plus one for a field, 0 for an invalid descriptor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct MemberShape(pub(crate) u64);
 
@@ -233,13 +234,13 @@ impl MemberShape {
         }
     }
 
-    /// Returns the shape of a call, if this is a method descriptor.
+    /// Returns the call shape if the descriptor is a method descriptor; `None` otherwise.
     #[inline]
     pub(crate) fn call(self) -> Option<CallShape> {
         (self.0 >> 63 == 1).then_some(CallShape(self.0))
     }
 
-    /// Returns the kind of a field, if this is a field descriptor.
+    /// Returns the kind of the field's value if the descriptor is a field descriptor; `None` otherwise.
     #[inline]
     pub(crate) fn field(self) -> Option<Kind> {
         Kind::from_number(u8::try_from(self.0.checked_sub(1)?).ok()?)
@@ -251,7 +252,7 @@ pub fn is_field_type(text: &[u8]) -> bool {
     type_len(text) == Some(text.len())
 }
 
-/// Returns the length of the field type at the start of `text`, if there is a well-formed one.
+/// Returns the length in bytes of the field type at the start of `text`; `None` if there is no well-formed one.
 fn type_len(text: &[u8]) -> Option<usize> {
     let dims = text.iter().position(|&b| b != b'[')?;
     if dims > 255 {

@@ -4,30 +4,31 @@ use std::fmt;
 
 /// A place in a class file that violates the JVMS.
 ///
-/// Only the smallest enclosing unit is lost: the class if its structure is broken, a method if only its body is.
+/// A fault in the body of a method makes only that method unreadable; a fault in the structure of the class makes the
+/// whole class unreadable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed {
     /// Byte offset from the start of the class file.
     pub offset: u32,
     /// The violated section of the JVMS, as in `4.7.3`.
     pub jvms: &'static str,
-    /// The fault.
+    /// The kind of the fault, with the values that describe it.
     pub fault: Fault,
 }
 
 /// The kinds of faults in class-file bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The bytes end before the end of the structure that starts here.
+    /// The bytes end before the end of the structure that begins at the offset of the fault.
     Truncated {
-        /// The number of bytes that the structure needs.
+        /// The number of bytes that the structure needs from the offset of the fault on.
         need: u64,
-        /// The number of bytes that are left.
+        /// The number of bytes that are left from the offset of the fault on.
         have: u64,
     },
     /// The first four bytes are not `CAFEBABE`.
     Magic(u32),
-    /// A major version that never existed.
+    /// A major version that no Java release ever had.
     Version(u16),
     /// A constant-pool tag that does not exist.
     Tag(u8),
@@ -42,15 +43,15 @@ pub enum Fault {
     },
     /// A string that is not modified UTF-8.
     Utf8,
-    /// A name or descriptor that violates its grammar.
+    /// A name or descriptor that violates its grammar; the string names the kind, as in `class name`.
     Grammar(&'static str),
-    /// Bytes after the end.
+    /// Bytes follow the end of the class file or attribute; the value is the number of these bytes.
     Trailing(u64),
-    /// An opcode that does not exist or is not allowed here.
+    /// An opcode that does not exist, or is not allowed where it occurs.
     Opcode(u8),
-    /// Any other fault, described by this text.
+    /// Any other fault, described by the string.
     Other(&'static str),
-    /// Any other fault, described by this text and number.
+    /// Any other fault, described by the string and the number after it.
     OtherAt(&'static str, i64),
 }
 
@@ -64,15 +65,19 @@ impl Malformed {
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.fault {
-            Fault::Truncated { need, have } => write!(f, "needs {need} bytes, {have} are left")?,
-            Fault::Magic(it) => write!(f, "starts with {it:08x}, not cafebabe")?,
+            Fault::Truncated { need, have } => {
+                write!(f, "{need} bytes are needed from this position on, but only {have} are left")?
+            }
+            Fault::Magic(it) => write!(f, "the file starts with {it:08x} instead of cafebabe")?,
             Fault::Version(it) => write!(f, "major version {it} does not exist")?,
             Fault::Tag(it) => write!(f, "constant-pool tag {it} does not exist")?,
             Fault::PoolIndex(it) => write!(f, "constant-pool index {it} does not exist")?,
-            Fault::PoolKind { index, want } => write!(f, "constant {index} is not a {want}")?,
-            Fault::Utf8 => write!(f, "string is not modified UTF-8")?,
+            Fault::PoolKind { index, want } => write!(f, "the constant with index {index} is not a {want}")?,
+            Fault::Utf8 => write!(f, "a string is not modified UTF-8")?,
             Fault::Grammar(it) => write!(f, "malformed {it}")?,
-            Fault::Trailing(it) => write!(f, "{it} bytes left over")?,
+            Fault::Trailing(it) => {
+                write!(f, "{it} surplus bytes follow the end of the class file or attribute")?
+            }
             Fault::Opcode(it) => write!(f, "opcode {it:#04x} does not exist")?,
             Fault::Other(it) => f.write_str(it)?,
             Fault::OtherAt(it, n) => write!(f, "{it} {n}")?,

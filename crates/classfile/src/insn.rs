@@ -23,7 +23,7 @@ impl Pc {
     }
 }
 
-/// An instruction. Branch targets are absolute, and not checked to be starts of instructions.
+/// An instruction. Branch targets are absolute pcs; they are not checked to be starts of instructions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Insn {
     /// `nop`.
@@ -32,36 +32,36 @@ pub enum Insn {
     Null,
     /// `iconst_*`, `bipush`, `sipush`.
     Int(i32),
-    /// `lconst_*`.
+    /// `lconst_*`, with the constant as an `int`.
     Long(i32),
-    /// `fconst_*`, as bits.
+    /// `fconst_*`, with the bits of the constant.
     Float(u32),
-    /// `dconst_*`, as an integer.
+    /// `dconst_*`, with the constant as an `int`.
     Double(i32),
     /// `ldc`, `ldc_w`.
     Ldc(PoolIndex),
     /// `ldc2_w`.
     Ldc2(PoolIndex),
-    /// `iload` etc.
+    /// `iload` etc.: the kind of the value and the slot.
     Load(Kind, u16),
-    /// `istore` etc.; `astore` also stores return addresses.
+    /// `istore` etc.: the kind of the value and the slot; `astore` also stores return addresses.
     Store(Kind, u16),
-    /// `iaload` etc.
+    /// `iaload` etc., with the element type of the array.
     ArrayLoad(Elem),
-    /// `iastore` etc.
+    /// `iastore` etc., with the element type of the array.
     ArrayStore(Elem),
     /// `pop`, `dup`, `swap` etc.
     Stack(StackOp),
     /// An operation on two operands of one kind, with a result of that kind (for shifts, the second operand is an
     /// int).
     Binary(BinOp, Kind),
-    /// `ineg` etc.
+    /// `ineg` etc., with the kind of the operand.
     Neg(Kind),
     /// `iinc`: slot and increment.
     Iinc(u16, i16),
-    /// `i2l` etc.
+    /// `i2l` etc.: a conversion of a number to another kind.
     Convert(Conv),
-    /// `lcmp`, `fcmpl` etc.
+    /// `lcmp`, `fcmpl` etc.: a comparison that pushes -1, 0 or 1.
     Compare(CmpOp),
     /// `ifeq` etc.: compares an int with zero.
     If(Cond, Pc),
@@ -77,7 +77,7 @@ pub enum Insn {
     Jsr(Pc),
     /// `ret`: the local variable with the return address.
     Ret(u16),
-    /// `tableswitch` (true), `lookupswitch`: read the operands with [`Switch::read`].
+    /// `tableswitch` (true) or `lookupswitch` (false); [`Switch::read`] reads the operands.
     Switch(bool),
     /// `return`, `ireturn` etc.
     Return(Option<Kind>),
@@ -180,7 +180,7 @@ pub enum Conv {
 }
 
 impl Conv {
-    /// Returns the kinds of operand and result.
+    /// Returns the kind of the operand and the kind of the result.
     pub fn kinds(self) -> (Kind, Kind) {
         use Kind::{Double as D, Float as F, Int as I, Long as L};
         match self {
@@ -252,7 +252,7 @@ impl<'a> Switch<'a> {
     /// Reads the operands of the switch at `pc`.
     ///
     /// # Errors
-    /// Fails if they run past the end of the code or contradict each other, which cannot happen after a
+    /// Fails if the operands run past the end of the code or contradict each other, which cannot happen after a
     /// successful [`decode`].
     pub fn read(code: &'a [u8], pc: Pc, table: bool) -> std::result::Result<Self, Fault> {
         read_switch(code, pc, table).map(|it| it.0)
@@ -268,7 +268,7 @@ impl<'a> Switch<'a> {
         self.rows.is_empty()
     }
 
-    /// Returns the keys and targets in order.
+    /// Returns the keys in ascending order, each with its branch target.
     pub fn cases(&self) -> impl ExactSizeIterator<Item = (i32, Pc)> + use<'a> {
         let Switch { pc, low, rows, .. } = *self;
         let n4 = move |at: usize| u4(rows, at).unwrap_or_default();
@@ -279,7 +279,8 @@ impl<'a> Switch<'a> {
     }
 }
 
-/// Returns the target of a branch; `u32::MAX`, which is no valid pc, for a target before the code.
+/// Returns the target of the branch at `pc` with offset `by`; `u32::MAX`, which is no valid pc, if the target is
+/// before the start of the code.
 fn jump(pc: Pc, by: i32) -> Pc {
     Pc(u32::try_from(i64::from(pc.0) + i64::from(by)).unwrap_or(u32::MAX))
 }
@@ -287,8 +288,8 @@ fn jump(pc: Pc, by: i32) -> Pc {
 /// Decodes the instruction at `pc`; returns it with the pc of the next one.
 ///
 /// # Errors
-/// Fails if the opcode does not exist or its operands run past the end. Boxed, so that results are
-/// returned in registers.
+/// Fails if the opcode does not exist or its operands run past the end of the code. The error is boxed, so that
+/// results are returned in registers.
 // long match: one arm per opcode
 #[inline]
 pub fn decode(code: &[u8], pc: Pc) -> std::result::Result<(Insn, Pc), Box<Fault>> {
@@ -405,7 +406,7 @@ pub fn decode(code: &[u8], pc: Pc) -> std::result::Result<(Insn, Pc), Box<Fault>
         0xbb => (Insn::New(index()?), 3),
         0xbc => match n1()? {
             n @ 4..=11 => (Insn::NewArray(b"ZCFDBSIJ"[(n - 4) as usize]), 2),
-            n => return Err(Fault::OtherAt("unknown newarray type", n.into()).into()),
+            n => return Err(Fault::OtherAt("newarray has an unknown element type:", n.into()).into()),
         },
         0xbd => (Insn::ANewArray(index()?), 3),
         0xbe => (Insn::ArrayLength, 1),
@@ -418,7 +419,7 @@ pub fn decode(code: &[u8], pc: Pc) -> std::result::Result<(Insn, Pc), Box<Fault>
         0xc5 => {
             let dims = code.get(at + 3).copied().ok_or(Fault::Truncated { need: 4, have })?;
             if dims == 0 {
-                return Err(Fault::Other("multianewarray with zero dimensions").into());
+                return Err(Fault::Other("multianewarray has zero dimensions").into());
             }
             (Insn::MultiANewArray(index()?, dims), 4)
         }
@@ -446,11 +447,12 @@ fn decode_wide(code: &[u8], at: usize) -> std::result::Result<(Insn, u32), Fault
             (Insn::Iinc(slot, by as i16), 6)
         }
         0xa9 => (Insn::Ret(slot), 4),
-        _ => return Err(Fault::OtherAt("wide before opcode", op.into())),
+        _ => return Err(Fault::OtherAt("the prefix wide must not precede the opcode", op.into())),
     })
 }
 
-/// Reads the operands of `tableswitch` and `lookupswitch`, aligned to four bytes from the start of the code.
+/// Reads the operands of the switch at `pc`, aligned to four bytes from the start of the code; `table` is true for
+/// `tableswitch`, false for `lookupswitch`. Also returns the length of the instruction in bytes.
 fn read_switch(code: &[u8], pc: Pc, table: bool) -> std::result::Result<(Switch<'_>, u32), Fault> {
     let at = pc.index();
     let have = (code.len() - at) as u64;
@@ -464,13 +466,13 @@ fn read_switch(code: &[u8], pc: Pc, table: bool) -> std::result::Result<(Switch<
     let (low, first, len) = if table {
         let (low, high) = (n4(4)?, n4(8)?);
         if high < low {
-            return Err(Fault::Other("tableswitch whose high is below its low"));
+            return Err(Fault::Other("the highest key of tableswitch is below its lowest key"));
         }
         (Some(low), start + 12, 4 * (i64::from(high) - i64::from(low) + 1))
     } else {
         let n = n4(4)?;
         if n < 0 {
-            return Err(Fault::OtherAt("lookupswitch of negative size", n.into()));
+            return Err(Fault::OtherAt("lookupswitch has a negative size:", n.into()));
         }
         (None, start + 8, 8 * i64::from(n))
     };
@@ -478,7 +480,7 @@ fn read_switch(code: &[u8], pc: Pc, table: bool) -> std::result::Result<(Switch<
     let rows = rows.ok_or(Fault::Truncated { need: (first - at) as u64 + len as u64, have })?;
     let switch = Switch { pc, default, low, rows };
     if !table && !switch.cases().zip(switch.cases().skip(1)).all(|(a, b)| a.0 < b.0) {
-        return Err(Fault::Other("lookupswitch whose keys are not sorted"));
+        return Err(Fault::Other("the keys of lookupswitch are not sorted"));
     }
     Ok((switch, (first + rows.len() - at) as u32))
 }

@@ -12,19 +12,20 @@ use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// The number of parts, a power of two. Adding a value locks one part only.
+/// The number of parts into which the ids of a [`Table`] are split by the hashes of their values, a power of two.
+/// Each part has its own lock for adding values.
 const PARTS: usize = 16;
-/// The number of items of the first chunk; each further chunk is twice as large.
+/// The number of values in the first chunk of memory of a [`Table`]; each further chunk is twice as large.
 const FIRST: usize = 1 << 10;
 const CHUNKS: usize = 22;
-/// The number of entries of the first index of a part; each further index is twice as large.
+/// The number of entries in the first hash table of a [`Part`]; each further hash table is twice as large.
 const FIRST_INDEX: usize = 1 << 6;
 const INDICES: usize = 27;
 
-/// The number of values that are looked up together.
+/// The number of values that are looked up together, so that their cache misses overlap.
 const AT_ONCE: usize = 16;
 
-/// Collects values, and passes them on in groups that are looked up together.
+/// Collects values, and passes them in groups of [`AT_ONCE`] to a function that looks them up together.
 pub(crate) struct Batch<T, F: FnMut(&[T])> {
     waiting: Vec<T>,
     then: F,
@@ -37,12 +38,14 @@ pub(crate) struct Table<T: 'static> {
     next: AtomicU32,
 }
 
-/// The ids of the values whose hashes belong to this part, as a hash table with open addressing.
+/// One part of a [`Table`]: the ids of the values whose hashes belong to this part, in a hash table with open
+/// addressing.
 struct Part {
-    /// The number of the current index; older ones are kept for threads that still read them.
+    /// The position in `indices` of the current hash table. Older, smaller hash tables are kept for threads that
+    /// still read them.
     current: AtomicUsize,
     indices: [OnceLock<Box<[AtomicU64]>>; INDICES],
-    /// The number of used entries; locked while a value is added.
+    /// The number of used entries in the current hash table; the lock is held while a value is added.
     len: Mutex<usize>,
 }
 
@@ -75,8 +78,8 @@ impl<T: Copy> Table<T> {
         }
     }
 
-    /// Returns the id of the value with this hash for which `is_it` holds; if there is none, adds the value that
-    /// `make` returns.
+    /// Returns the id of the value with this hash for which `is_it` holds; if there is no such value, adds the value
+    /// that `make` returns.
     #[inline]
     pub(crate) fn intern(
         &self,
@@ -121,7 +124,8 @@ impl<T: Copy> Table<T> {
         }
     }
 
-    /// Returns the first entry with this hash, or 0.
+    /// Returns the first entry with this hash in the hash table `index`; 0 if there is none. An entry holds a hash
+    /// (high half) and an id (low half).
     #[inline]
     fn probe(index: &[AtomicU64], hash: u32) -> u64 {
         let Some(mask) = index.len().checked_sub(1) else { return 0 };
@@ -135,13 +139,15 @@ impl<T: Copy> Table<T> {
         }
     }
 
-    /// Returns the part for a hash: chosen by the high bits, because the low bits choose the entry.
+    /// Returns the part for a hash. The high bits choose the part, because the low bits choose the entry within the
+    /// part.
     #[inline]
     fn part(&self, hash: u32) -> &Part {
         &self.parts[(hash >> 28) as usize % PARTS]
     }
 
-    /// Returns the id found in the index, or else the free entry for it.
+    /// Returns the id of the value with this hash for which `is_it` holds. If there is none, returns as the error the
+    /// position of the free entry of `index` at which the value can be added.
     #[inline]
     fn find(&self, index: &[AtomicU64], hash: u32, is_it: &impl Fn(&T) -> bool) -> Result<NonZeroU32, usize> {
         let mut at = hash as usize;
@@ -172,7 +178,7 @@ impl<T: Copy> Table<T> {
             Err(free) => free,
         };
         let Some(id) = NonZeroU32::new(self.next.fetch_add(1, Ordering::Relaxed)) else {
-            unreachable!("four thousand million names do not fit into the inputs that we accept")
+            unreachable!("the accepted inputs are too small to contain 2^32 different names")
         };
         let (chunk, i) = Self::place(id);
         let slots = self.chunks[chunk].get_or_init(|| (0..FIRST << chunk).map(|_| OnceLock::new()).collect());
@@ -184,7 +190,7 @@ impl<T: Copy> Table<T> {
 }
 
 impl<T, F: FnMut(&[T])> Batch<T, F> {
-    /// Returns a batch that passes groups of values to `then`.
+    /// Returns an empty batch that passes groups of values to `then`.
     pub(crate) fn new(then: F) -> Self {
         Batch { waiting: Vec::with_capacity(AT_ONCE), then }
     }
@@ -198,21 +204,22 @@ impl<T, F: FnMut(&[T])> Batch<T, F> {
         }
     }
 
-    /// Passes on the remaining values.
+    /// Passes the values that have not been passed yet to the function of the batch.
     pub(crate) fn finish(mut self) {
         (self.then)(&self.waiting);
     }
 }
 
 impl Part {
-    /// Returns the current index; empty before any value is added.
+    /// Returns the current hash table of the part; an empty slice if no value has been added yet.
     #[inline]
     fn index(&self) -> &[AtomicU64] {
         let current = self.current.load(Ordering::Acquire);
         self.indices.get(current).and_then(OnceLock::get).map_or(&[], |it| &**it)
     }
 
-    /// Returns the current index after making room for another entry. The caller must hold the lock.
+    /// Returns the current hash table of the part, after replacing it by a larger one if it has no room for another
+    /// entry. `len` is the number of used entries. The caller must hold the lock of the part.
     fn with_room(&self, len: usize) -> &[AtomicU64] {
         let old = self.index();
         if len < old.len() / 4 * 3 {

@@ -15,24 +15,25 @@ pub struct Module {
     pub name: Name,
     /// Whether all packages are open (`ACC_OPEN`).
     pub open: bool,
-    /// The packages that code of any module may link to, in file order: those exported to all, and those opened to
-    /// all, because at run time the JVM treats open packages as exported (`java.lang.Module::initExportsAndOpens`).
-    /// For an open module, followed by all its [`Module::packages`].
+    /// The packages that code of any module may link to, in file order: first those exported to all modules, then
+    /// those opened to all modules, because at run time the JVM treats open packages as exported
+    /// (`java.lang.Module::initExportsAndOpens`). If the module is open, all its packages ([`Module::packages`]) come
+    /// after these.
     pub exports: Box<[Name]>,
-    /// The packages that are exported or opened to some modules only, with the names of these modules.
+    /// The packages that are exported or opened only to certain modules, each with the names of these modules.
     pub qualified: Box<[(Name, Box<[Name]>)]>,
     /// The modules that are required at run time.
     pub requires: Box<[Name]>,
-    /// The services that the module uses.
+    /// The services that the module uses (`uses`).
     pub uses: Box<[ClassName]>,
-    /// The services that the module provides.
+    /// The services for which the module provides implementations (`provides`).
     pub provides: Box<[ClassName]>,
-    /// Whether the module, if it belongs to the JDK's image, is a default root module: it exports a package to all
-    /// modules (JEP 261, "Root modules"; opening one is not enough) and is not an incubator module (marked by
-    /// `ModuleResolution`, an attribute that is not in the JVMS; JEP 11).
+    /// Whether the module, if it belongs to the JDK's image, is a root module by default (JEP 261, "Root modules"):
+    /// it exports a package to all modules and is not an incubator module (JEP 11). A package that is only opened
+    /// does not count. Incubator modules are marked by the attribute `ModuleResolution`, which is not in the JVMS.
     pub by_default: bool,
-    /// All packages of the module, if the file lists them (`ModulePackages`); empty otherwise. Every JDK image
-    /// lists them.
+    /// All packages of the module, as listed by `ModulePackages`; empty if the file has no such attribute. Every JDK
+    /// image lists them.
     pub packages: Box<[Name]>,
 }
 
@@ -40,7 +41,7 @@ impl Module {
     /// Reads the module that the class file `bytes` declares; returns `None` if it is an ordinary class.
     ///
     /// # Errors
-    /// Fails if the class file or one of the two attributes cannot be read.
+    /// Fails if the class file cannot be read, or an attribute that describes the module cannot.
     pub fn read(bytes: &[u8]) -> Result<Option<Module>> {
         let class = ClassFile::parse(bytes)?;
         if !class.flags.is_module() {
@@ -102,7 +103,7 @@ impl Module {
 const STATIC_PHASE: u16 = 0x0040;
 const DO_NOT_RESOLVE_BY_DEFAULT: u16 = 0x0001;
 
-/// Reads the table of required modules, without those that are required at compile time only.
+/// Reads the table of required modules. Modules that are required at compile time only are left out.
 fn requires(r: &mut Reader<'_>, pool: &Pool<'_>) -> Result<Box<[Name]>> {
     let mut acc = Vec::new();
     for _ in 0..r.u2()? {
@@ -121,7 +122,7 @@ fn packages(pool: &Pool<'_>, attributes: Attributes<'_, '_>) -> Result<Box<[Name
     items.chunks_exact(2).map(|it| named(pool, u16::from_be_bytes([it[0], it[1]]))).collect()
 }
 
-/// Returns a reader of the content of the first attribute with this name.
+/// Returns a reader of the content of the first attribute with this name; `None` if there is no such attribute.
 fn reader<'a>(pool: &Pool<'a>, attributes: Attributes<'_, 'a>, name: &[u8]) -> Option<Reader<'a>> {
     let it = attributes.find(name)?;
     Some(Reader::new(pool.bytes().get(..it.offset + it.content.len())?, it.offset, "4.7.25"))
@@ -144,14 +145,14 @@ mod tests {
 
     const OPEN: u16 = 0x0020;
 
-    /// See [`exporting`].
+    /// Returns the class file of [`exporting`] in which `p/out` is exported to all modules.
     fn module_info(class_flags: u16, module_flags: u16, with_packages: bool) -> Vec<u8> {
         exporting(class_flags, module_flags, with_packages, true)
     }
 
-    /// Returns a `module-info` of module `my.mod`, which exports `p/out` to all or only to itself, exports `p/to`
-    /// to itself, opens `p/open` to all, and also contains `p/in`. Assembled by hand, because no compiler writes
-    /// all variants.
+    /// Returns a `module-info` of module `my.mod`, which exports `p/out` to all modules (`to_all`) or only to itself,
+    /// exports `p/to` to itself, opens `p/open` to all modules, and also contains `p/in`. The bytes are written by
+    /// hand, because no compiler writes all variants.
     fn exporting(class_flags: u16, module_flags: u16, with_packages: bool, to_all: bool) -> Vec<u8> {
         let mut out = vec![0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 53];
         let put = |out: &mut Vec<u8>, it: &[u16]| it.iter().for_each(|it| out.extend(it.to_be_bytes()));

@@ -38,7 +38,7 @@ fn ascii(bytes: &[u8]) -> usize {
     start + bytes[start..].iter().take_while(|&&b| b != 0 && b < 0x80).count()
 }
 
-/// Returns the UTF-16 units of valid modified UTF-8. Invalid bytes are returned one by one, unchanged.
+/// Returns the UTF-16 units of valid modified UTF-8. Each invalid byte is returned as one unit with the same value.
 pub fn units(bytes: &[u8]) -> impl Iterator<Item = u16> + '_ {
     let mut rest = bytes;
     std::iter::from_fn(move || {

@@ -30,7 +30,7 @@ pub struct Descriptor(pub Name);
 
 /// A field or method as named by constants: class, name and descriptor.
 ///
-/// For a method, this is also the *dispatch name* of a call and, with the declaring class, the identity of a
+/// The reference in a call is the *dispatch name* of that call; a reference with the declaring class identifies a
 /// definition.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MemberRef(NonZeroU32);
@@ -38,7 +38,7 @@ pub struct MemberRef(NonZeroU32);
 /// The content of a [`MemberRef`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Member {
-    /// The named class, which need not declare the member.
+    /// The class that the reference names, which need not declare the member.
     pub class: ClassName,
     /// The simple name.
     pub name: Name,
@@ -54,11 +54,13 @@ pub type MethodRef = MemberRef;
 static NAMES: LazyLock<Table<&'static [u8]>> = LazyLock::new(Table::new);
 static MEMBERS: LazyLock<Table<KnownMember>> = LazyLock::new(Table::new);
 
-/// A member and the shape of its descriptor, which is parsed once for all class files that name the member.
+/// A member with the shape of its descriptor. The descriptor is parsed only once for all class files that name the
+/// member.
 #[derive(Clone, Copy)]
 struct KnownMember {
     member: Member,
-    /// The high and low half of the [`MemberShape`], to avoid 8-byte alignment: there are many members.
+    /// The high and low half of the [`MemberShape`]. Two halves avoid 8-byte alignment, because there are many
+    /// members.
     shape: [u32; 2],
 }
 
@@ -69,7 +71,7 @@ impl KnownMember {
     }
 }
 
-/// Returns a hash whose bits are all usable.
+/// Returns a 32-bit hash in which both the high and the low bits are mixed.
 fn hash_of(it: &(impl Hash + ?Sized)) -> u32 {
     let hash = FxBuildHasher.hash_one(it);
     (hash ^ hash >> 32) as u32
@@ -93,13 +95,13 @@ fn keep(bytes: &[u8]) -> &'static [u8] {
 }
 
 impl Name {
-    /// Returns the interned name with this text. The caller is responsible for its being modified UTF-8
-    /// ([`crate::pool::Pool::name`] checks it).
+    /// Returns the interned name with this text. The caller must ensure that `bytes` is modified UTF-8.
+    /// [`crate::pool::Pool::name`] checks the bytes before this call.
     pub fn new(bytes: &[u8]) -> Self {
         Name(NAMES.intern(hash_of(bytes), |it| *it == bytes, || keep(bytes)))
     }
 
-    /// Interns many names; passes each to `done`, with the key that accompanied its text.
+    /// Interns many names. Each text comes with a key, and `done` is called with the key and the name.
     pub(crate) fn new_all<K: Copy>(texts: &[(&[u8], K)], mut done: impl FnMut(K, Self)) {
         let keys: Vec<_> = texts.iter().map(|&it| (hash_of(it.0), it)).collect();
         NAMES.intern_all(&keys, |key, it| *it == key.0, |key| keep(key.0), |key, id| done(key.1, Name(id)));
@@ -110,12 +112,12 @@ impl Name {
         NAMES.get(self.0)
     }
 
-    /// Returns the raw id, for per-class caches in this crate.
+    /// Returns the interned id as a number, for the caches that this crate keeps per class.
     pub(crate) fn raw(self) -> u32 {
         self.0.get()
     }
 
-    /// Returns the name with this raw id.
+    /// Returns the name whose interned id is `raw`; `None` for 0, which is no id.
     pub(crate) fn from_raw(raw: u32) -> Option<Self> {
         NonZeroU32::new(raw).map(Name)
     }
@@ -132,13 +134,13 @@ impl ClassName {
         self.0.bytes()
     }
 
-    /// Returns whether this is an array type (`[I`).
+    /// Returns whether the name is that of an array type (`[I`).
     pub fn is_array(self) -> bool {
         self.bytes().first() == Some(&b'[')
     }
 
-    /// The element class of an array type with all dimensions removed; the class itself if it is no array type. `None` for
-    /// arrays of primitives.
+    /// Returns the element class of an array type, with all dimensions removed; the class itself if it is no array
+    /// type; `None` for arrays of primitives.
     pub fn element(self) -> Option<ClassName> {
         if !self.is_array() {
             return Some(self);
@@ -166,19 +168,19 @@ impl Descriptor {
         self.0.bytes()
     }
 
-    /// Returns the parsed method descriptor; `None` if this is not one.
+    /// Returns the parsed method descriptor; `None` if the descriptor is not that of a method.
     pub fn method_type(self) -> Option<MethodType<'static>> {
         MethodType::parse(self.bytes())
     }
 
-    /// Returns the descriptor as field type; `None` if this is not a field descriptor.
+    /// Returns the descriptor as a field type; `None` if it is not a field descriptor.
     pub fn field_type(self) -> Option<FieldType<'static>> {
         is_field_type(self.bytes()).then_some(FieldType(self.bytes()))
     }
 }
 
 impl FieldType<'_> {
-    /// Returns the class or array type that it denotes, or `None` for a primitive type.
+    /// Returns the class or array type that the field descriptor denotes; `None` for a primitive type.
     pub fn class(self) -> Option<ClassName> {
         match self.0 {
             [b'L', name @ .., b';'] => Some(ClassName::new(name)),
@@ -195,7 +197,8 @@ impl MemberRef {
         MemberRef(MEMBERS.intern(hash_of(&member), |it| it.member == member, || KnownMember::new(member)))
     }
 
-    /// Returns a small number, for tables that are indexed by members. It differs from run to run.
+    /// Returns a small number that identifies the member, for tables that are indexed by members. A member may have
+    /// different numbers in different runs of the process.
     pub fn index(self) -> usize {
         self.0.get() as usize
     }
@@ -216,7 +219,7 @@ impl MemberRef {
         MemberShape(u64::from(high) << 32 | u64::from(low))
     }
 
-    /// Interns many members; passes each to `done`, with the key that accompanied it.
+    /// Interns many members. Each member comes with a key, and `done` is called with the key and the reference.
     pub(crate) fn new_all<K: Copy>(members: &[(Member, K)], mut done: impl FnMut(K, Self)) {
         let keys: Vec<_> = members.iter().map(|&it| (hash_of(&it.0), it)).collect();
         MEMBERS.intern_all(
@@ -227,7 +230,7 @@ impl MemberRef {
         );
     }
 
-    /// Returns the named class.
+    /// Returns the class that the reference names.
     pub fn class(self) -> ClassName {
         self.get().class
     }
@@ -242,12 +245,12 @@ impl MemberRef {
         self.get().descriptor
     }
 
-    /// Returns the raw id, for per-class caches in this crate.
+    /// Returns the interned id as a number, for the caches that this crate keeps per class.
     pub(crate) fn raw(self) -> u32 {
         self.0.get()
     }
 
-    /// Returns the member with this raw id.
+    /// Returns the member whose interned id is `raw`; `None` for 0, which is no id.
     pub(crate) fn from_raw(raw: u32) -> Option<Self> {
         NonZeroU32::new(raw).map(MemberRef)
     }

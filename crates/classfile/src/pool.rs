@@ -39,9 +39,9 @@ pub enum Entry<'a> {
     Long(i64),
     /// `CONSTANT_Double`, as bits.
     Double(u64),
-    /// `CONSTANT_Class`: the name.
+    /// `CONSTANT_Class`: the index of the name.
     Class(PoolIndex),
-    /// `CONSTANT_String`: the text.
+    /// `CONSTANT_String`: the index of the text.
     String(PoolIndex),
     /// `CONSTANT_Fieldref`: class, name and type.
     Fieldref(PoolIndex, PoolIndex),
@@ -70,16 +70,18 @@ pub struct Pool<'a> {
     bytes: &'a [u8],
     /// The offset of each entry's tag; 0 for index 0 and for the second half of a long or double.
     offsets: Box<[u32]>,
-    /// A cache of the interned ids of entries that were read as names or members; 0 for the others.
+    /// A cache: for each entry that was read as a name or member, its interned id as a number; 0 for the other
+    /// entries.
     interned: Box<[Cell<u32>]>,
-    /// A cache of the member shapes of method and field constants that were read; 0 for the others, except 1 for
-    /// strings that were visited by [`Pool::intern`].
+    /// A cache: for each method or field constant read so far, the shape of its descriptor (the number in
+    /// [`MemberShape`]); 0 if it has not been read. For a `CONSTANT_Utf8`, 1 means that [`Pool::intern`] has already
+    /// visited it.
     shapes: Box<[Cell<u64>]>,
 }
 
 impl<'a> Pool<'a> {
-    /// Locates the entries of the pool that starts at `reader` (at `constant_pool_count`), and moves `reader` past
-    /// it.
+    /// Finds the offsets of the entries of the pool whose `constant_pool_count` is at the position of `reader`, and
+    /// moves `reader` past the pool.
     pub(crate) fn parse(bytes: &'a [u8], reader: &mut Reader<'a>) -> Result<Self> {
         let at = reader.pos();
         let count = reader.u2()? as usize;
@@ -137,12 +139,12 @@ impl<'a> Pool<'a> {
         self.len() <= 1
     }
 
-    /// Returns whether some entry has this tag (JVMS §4.4).
+    /// Returns whether any entry of the pool has this tag (JVMS §4.4).
     pub fn has(&self, tag: u8) -> bool {
         self.offsets.iter().any(|&at| at != 0 && self.bytes.get(at as usize) == Some(&tag))
     }
 
-    /// Returns the bytes that offsets refer to: those of the whole class file.
+    /// Returns the bytes of the whole class file, to which all offsets refer.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
@@ -193,7 +195,8 @@ impl<'a> Pool<'a> {
         })
     }
 
-    /// Returns the bytes of the `CONSTANT_Utf8` at `index`, not validated, for comparison with ASCII words.
+    /// Returns the bytes of the `CONSTANT_Utf8` at `index`. They are not validated: compare them with ASCII words
+    /// only.
     #[inline]
     pub fn utf8(&self, index: PoolIndex) -> Result<&'a [u8]> {
         let at = self.offset(index)?;
@@ -219,10 +222,10 @@ impl<'a> Pool<'a> {
         Ok(name)
     }
 
-    /// Checks that [`Pool::name`] would succeed at `index`, without interning the name.
+    /// Checks that the `CONSTANT_Utf8` at `index` is a valid name, without interning it.
     ///
     /// # Errors
-    /// As for [`Pool::name`].
+    /// Fails in the cases in which [`Pool::name`] fails.
     pub fn check_name(&self, index: PoolIndex) -> Result<()> {
         let text = self.utf8(index)?;
         let is_known = self.interned[index.index()].get() != 0;
@@ -256,12 +259,12 @@ impl<'a> Pool<'a> {
         if index.0 == 0 { Ok(None) } else { self.class_name(index).map(Some) }
     }
 
-    /// Returns the descriptor at `index`, whose grammar is not checked here.
+    /// Returns the descriptor in the `CONSTANT_Utf8` at `index`. The grammar of the descriptor is not checked.
     pub fn descriptor(&self, index: PoolIndex) -> Result<Descriptor> {
         Ok(Descriptor(self.name(index)?))
     }
 
-    /// Returns name and descriptor of the `CONSTANT_NameAndType` at `index`.
+    /// Returns the name and the descriptor of the `CONSTANT_NameAndType` at `index`.
     pub fn name_and_type(&self, index: PoolIndex) -> Result<(Name, Descriptor)> {
         match self.entry(index)? {
             Entry::NameAndType(name, ty) => Ok((self.name(name)?, self.descriptor(ty)?)),
@@ -269,7 +272,7 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// Returns the member that the field or method constant at `index` names, and the tag of the constant.
+    /// Returns the member that the field or method constant at `index` names, and the tag of that constant.
     fn member(&self, index: PoolIndex) -> Result<(Member, u8)> {
         let (class, name_and_type, tag) = match self.entry(index)? {
             Entry::Fieldref(class, name_and_type) => (class, name_and_type, 9),
@@ -281,7 +284,8 @@ impl<'a> Pool<'a> {
         Ok((Member { class: self.class_name(class)?, name, descriptor }, tag))
     }
 
-    /// Caches the member for `index`, if its descriptor fits the tag of the constant.
+    /// Caches `member` for the constant at `index`, if the descriptor of the member fits the constant: a field
+    /// descriptor for a field constant, a method descriptor for a method constant. `tag` is the tag of the constant.
     fn keep_member(&self, index: PoolIndex, tag: u8, member: MemberRef) {
         let shape = member.shape();
         let fits = match shape.call() {
@@ -294,7 +298,8 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// Returns the cached member for `index`, if the constant there has one of these tags.
+    /// Returns the cached member, tag and shape of the constant at `index`; `None` if nothing is cached or the
+    /// constant has none of these tags.
     #[inline]
     fn known_member(&self, index: PoolIndex, tags: [u8; 2]) -> Option<(MemberRef, u8, MemberShape)> {
         let at = *self.offsets.get(index.index())? as usize;
@@ -304,9 +309,9 @@ impl<'a> Pool<'a> {
         (at != 0 && shape != 0 && tags.contains(&tag)).then_some((member, tag, MemberShape(shape)))
     }
 
-    /// Interns the names in class, member and method-type constants, those in string constants if `strings` is set,
-    /// and the names at the indices `more`. This is faster than interning them one by one, if most of them will be
-    /// read. Unreadable entries are skipped.
+    /// Interns the names in class, member and method-type constants, in string constants if `strings` is set, and at
+    /// the indices in `more`. This is faster than interning the names one by one if most of them will be read.
+    /// Unreadable entries are skipped.
     pub(crate) fn intern(&self, strings: bool, more: impl Iterator<Item = PoolIndex>) {
         let mut texts = Batch::new(|texts: &[_]| {
             Name::new_all(texts, |index: PoolIndex, name| self.interned[index.index()].set(name.raw()));
@@ -404,16 +409,16 @@ impl<'a> Pool<'a> {
             return Err(Malformed::new(
                 self.offset(index)?,
                 "4.4.2",
-                Fault::Grammar("constructor with a result"),
+                Fault::Grammar("constructor descriptor: a constructor must return void"),
             ));
         }
         Ok((member, tag == 11, shape))
     }
 
-    /// Returns descriptor and kinds of the `CONSTANT_InvokeDynamic` at `index`.
+    /// Returns the descriptor of the `CONSTANT_InvokeDynamic` at `index`, and the kinds of its parameters and result.
     ///
     /// # Errors
-    /// Fails if the constant is not a call site or its descriptor is not a method descriptor.
+    /// Fails if the constant is not a `CONSTANT_InvokeDynamic` or its descriptor is not a method descriptor.
     pub fn call_site_type(&self, index: PoolIndex) -> Result<(Descriptor, CallShape)> {
         let Entry::InvokeDynamic(_, name_and_type) = self.entry(index)? else {
             return self.wrong(index, "CONSTANT_InvokeDynamic");

@@ -34,8 +34,9 @@ pub(crate) fn expand(arguments: Vec<OsString>) -> anyhow::Result<Vec<OsString>> 
 }
 
 /// Splits the text of an argument file into words at white space. Words may be quoted with `"` or `'`. Inside quotes,
-/// a backslash makes the next character literal, forms `\n`, `\t`, `\r` or `\f`, or skips an end of line and the
-/// blanks after it. A `#` at the start of a word begins a comment.
+/// `\n`, `\t`, `\r` and `\f` are control characters, a backslash before an end of line skips the end of line and the
+/// blanks after it, and before any other character it stands for that character. A `#` at the start of a word begins
+/// a comment.
 ///
 /// # Errors
 /// A quote that is not closed.

@@ -86,8 +86,8 @@ pub(crate) struct InputArgs {
 /// The platform that the program runs on, and the number of threads of ajar.
 #[derive(Args, Debug)]
 pub(crate) struct PlatformArgs {
-    /// Modules of the program, and folders of modules, analysed as libraries. Unseen classes are assumed neither to
-    /// be in their packages nor to extend classes that they do not export.
+    /// Modules of the program, and folders of modules, analysed as libraries. It is assumed that unseen classes are
+    /// not in the packages of these modules, and do not extend classes that the modules do not export.
     #[arg(long, value_name = "PATH")]
     pub(crate) module_path: Vec<String>,
     /// Export a package of the JDK or of a module to all code, like the same flag of `java`; may be repeated.
@@ -121,13 +121,12 @@ pub(crate) struct SelectArgs {
 /// The assumptions of answers about a whole program.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct WorldArgs {
-    /// The rules of the analysis: answers of `jvm` cover everything that a JVM may do; `paper` follows the paper
-    /// about CONFLEX, whose answers may miss some of it.
+    /// The rules of the analysis: with `jvm`, answers cover everything that a JVM may do; `paper` follows the paper
+    /// about CONFLEX, and its answers may miss some behaviour.
     #[arg(long, value_enum, default_value_t = ProfileArg::Jvm)]
     pub(crate) profile: ProfileArg,
     /// The classes that may exist besides the inputs, libraries and JDK: any (`open`), only those that present
-    /// classes name (`declared`), none (`closed`) [default: open; declared for profile `paper`, which supports no
-    /// other].
+    /// classes name (`declared`), none (`closed`) [default: open; for profile `paper`, only `declared` is supported].
     #[arg(long, value_enum)]
     pub(crate) world: Option<WorldArg>,
     /// Assume that unseen code throws only unchecked exceptions and those in the `throws` clause of its method.
@@ -142,12 +141,13 @@ pub(crate) struct WorldArgs {
     #[arg(long)]
     pub(crate) async_errors: bool,
     /// Restrict call targets to receivers that are created in code that is reached from the entry points (rapid type
-    /// analysis), and leave out methods that are not reached. Assumes that reflection runs no other code.
+    /// analysis), and leave out methods that are not reached. Assumes that reflection runs only code that is also
+    /// reached without reflection.
     #[arg(long)]
     pub(crate) rta: bool,
     /// The entry points: `app` (the methods that a launcher runs: `main`, agents, services), `library` (the methods
-    /// that unseen code can call), or a method pattern like that of `-m`; may be repeated [default: app, or library
-    /// if a launcher runs none].
+    /// that unseen code can call), or a method pattern like that of `-m`; may be repeated [default: app; library if a
+    /// launcher runs no method].
     #[arg(long, value_name = "PRESET|PATTERN", requires = "rta")]
     pub(crate) entry: Vec<String>,
 }
@@ -168,7 +168,7 @@ pub(crate) enum WorldArg {
     Open,
     /// All class names and the class hierarchy are known, only code may be missing.
     Declared,
-    /// Missing classes do not exist.
+    /// No class exists besides the inputs, libraries and JDK.
     Closed,
 }
 
@@ -218,7 +218,7 @@ pub(crate) struct CallsArgs {
     pub(crate) input: InputArgs,
     #[command(flatten)]
     pub(crate) select: SelectArgs,
-    /// Show the calls that may run the selected methods, in all methods of the program.
+    /// Show the calls, in all methods of the program, that may run the selected methods.
     #[arg(long, requires = "methods")]
     pub(crate) callers: bool,
     #[command(flatten)]
@@ -273,10 +273,10 @@ pub(crate) struct MissingArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct WatchArgs {
-    /// Clear the terminal before the changes of each cycle are printed.
+    /// Clear the terminal each time before changes of the answer are printed.
     #[arg(long)]
     pub(crate) clear: bool,
-    /// Exit after the first change.
+    /// Exit after the first update of the answer.
     #[arg(long)]
     pub(crate) once: bool,
     /// Check the files for changes at this interval, in milliseconds, instead of waiting for notifications of the
@@ -347,7 +347,7 @@ pub(crate) struct WatchedMethodsArgs {
 pub(crate) struct WatchedCallsArgs {
     #[command(flatten)]
     pub(crate) methods: WatchedMethodsArgs,
-    /// Show the calls that may run the selected methods, in all methods of the program.
+    /// Show the calls, in all methods of the program, that may run the selected methods.
     #[arg(long, requires = "methods")]
     pub(crate) callers: bool,
 }
@@ -356,8 +356,8 @@ pub(crate) struct WatchedCallsArgs {
 pub(crate) struct WatchedClassesArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// The format of the changes [default: text]. The format `jsonl` begins with the first answer, with all its facts
-    /// as new ones.
+    /// The format of the changes [default: text]. Output as `jsonl` begins with the first answer, each fact of which
+    /// is printed as a new fact.
     #[arg(long, value_name = "FORMAT", value_parser = ["text", "jsonl"])]
     pub(crate) output_format: Option<String>,
 }
@@ -371,8 +371,8 @@ pub(crate) struct EntriesArgs {
     #[arg(short, long = "method", value_name = "PATTERN")]
     pub(crate) methods: Vec<String>,
     /// The entry points: `app` (the methods that a launcher runs: `main`, agents, services), `library` (the methods
-    /// that unseen code can call), or a method pattern like that of `-m`; may be repeated [default: app, or library
-    /// if a launcher runs none].
+    /// that unseen code can call), or a method pattern like that of `-m`; may be repeated [default: app; library if a
+    /// launcher runs no method].
     #[arg(long, value_name = "PRESET|PATTERN")]
     pub(crate) entry: Vec<String>,
     /// Show why each method is an entry point.
@@ -406,11 +406,11 @@ pub(crate) struct ThrowsArgs {
 #[derive(Args, Debug)]
 pub(crate) struct ComposeArgs {
     /// Results of `ajar cfg` as JSON or JSON lines, for parts of one program that have no method in common, extracted
-    /// with the same JDK and settings. A class that was an input or library of two of them must be the same class in
-    /// both.
+    /// with the same JDK and settings. If two of the results are about the same class, or have it among their
+    /// libraries, its class file must be the same for both.
     #[arg(required = true, num_args = 2.., value_name = "DOCUMENT")]
     pub(crate) documents: Vec<Utf8PathBuf>,
-    /// The format of the result, which can be composed again.
+    /// The format of the result. The result can be an input of another `ajar compose`.
     #[arg(long, value_name = "FORMAT", value_parser = ["json", "jsonl"], default_value = "json")]
     pub(crate) output_format: String,
     #[command(flatten)]

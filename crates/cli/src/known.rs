@@ -1,4 +1,4 @@
-//! Facts about the classes of a run that were found while reading the whole program, so that no class is parsed twice.
+//! Facts about the classes of a run, found while reading the whole program, so that no class is parsed twice.
 
 use driver::problem::{Problem, Severity};
 use export::frame::{FailedClass, Trailer};
@@ -9,15 +9,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::report::Outcome;
 use crate::run::Run;
 
-/// Facts found while reading the whole program; empty for commands that do not read it. Classes are numbered by their
-/// index in [`Run::shown`].
+/// Facts found while reading the whole program; empty for commands that do not read the whole program. Classes are
+/// numbered by their index in [`Run::shown`].
 #[derive(Default)]
 pub(crate) struct Known {
-    /// The answers about shown classes that were computed while reading, by class number.
+    /// The answers about shown classes that were computed while reading. The index is that of the class among the
+    /// shown classes; `None` if the answer was not computed.
     pub(crate) answers: Vec<Option<ClassAnswer>>,
-    /// The reasons why shown classes are left out of the result, by class number.
+    /// The reasons why shown classes are left out of the result, by the index of the class among the shown classes.
     pub(crate) left_out: FxHashMap<usize, String>,
-    /// The class definitions that another definition of the same class shadows, by container and entry.
+    /// The class definitions that another definition of the same class shadows, as indices of container and entry.
     pub(crate) shadowed: FxHashSet<(usize, usize)>,
     /// The faults in the class hierarchy.
     pub(crate) problems: Vec<Problem>,
@@ -25,15 +26,15 @@ pub(crate) struct Known {
     pub(crate) unread: Vec<Unread>,
     /// The methods to which the result is restricted; `None` for all selected methods.
     pub(crate) reached: Option<FxHashSet<MethodName>>,
-    /// [`Outcome::Bug`] if reading a class panicked.
+    /// The outcome of the reading: [`Outcome::Bug`] if reading a class panicked.
     pub(crate) outcome: Outcome,
 }
 
 /// A class that could not be read.
 pub(crate) struct Unread {
-    /// The number of the class, if the result shows it.
+    /// The index of the class among the shown classes; `None` if the result does not show the class.
     pub(crate) number: Option<usize>,
-    /// The report about the class.
+    /// The report about the class: its place and the reason why it could not be read.
     pub(crate) class: FailedClass,
 }
 

@@ -40,11 +40,11 @@ impl Output {
         matches!(self, Output::Stdout(_)) && io::stdout().is_terminal()
     }
 
-    /// Flushes the buffer and renames the temporary file to the requested path. Without this call, the file never
-    /// appears.
+    /// Writes the rest of the buffered output, and renames the temporary file to the requested path. Without this
+    /// call, the file never appears.
     ///
     /// # Errors
-    /// When the rest cannot be written or the file cannot be renamed.
+    /// When the output cannot be written or the file cannot be renamed.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         self.flush()?;
         if let Output::File(it, path) = self {
@@ -55,7 +55,7 @@ impl Output {
         Ok(())
     }
 
-    /// Returns an error of the same kind whose message names the destination.
+    /// Returns an error of the same kind as `error`, with a message that names the destination.
     fn fault(&self, error: &io::Error) -> io::Error {
         let name = match self {
             Output::Stdout(_) => "the standard output",

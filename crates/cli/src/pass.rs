@@ -1,4 +1,4 @@
-//! One pass over the shown classes: worker threads make pieces of the result, which are written in order.
+//! One pass over the shown classes: worker threads make the output for each class, which is written in class order.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -18,26 +18,27 @@ use crate::refused::Refusal;
 use crate::report::{Outcome, count};
 use crate::run::{Run, ShownClass, defines_elsewhere};
 
-/// Makes the piece of a command's result for each class.
+/// Makes the output of a command. The result of a run consists of pieces, one for each class.
 pub(crate) trait Maker: Sync {
     /// Whether the command needs the graph of each method.
     const GRAPHS: bool;
     /// Whether the command needs the time of each stage and the number of instructions.
     const FIGURES: bool;
 
-    /// Appends the piece of the result for a class. `number` is the index of the class among the shown classes.
+    /// Appends the piece of the result for a class. `place` is the path of the class file as shown to people,
+    /// `number` the index of the class among the shown classes.
     fn make(&self, place: &str, number: usize, class: &ClassAnswer, out: &mut Vec<u8>);
 
-    /// Returns notes about the class.
+    /// Returns notes about the class, to be reported after the result.
     fn notes(&self, _class: &ClassAnswer) -> Vec<String> {
         Vec::new()
     }
 
-    /// Adds facts to the trailer that are known only after all pieces are made.
+    /// Adds the facts to the trailer that are known only after the pieces of all classes are made.
     fn finish(&self, _trailer: &mut Trailer) {}
 }
 
-/// The result of a pass except for the pieces, which are written.
+/// The results of a pass over all shown classes, except for the pieces of output, which were written during the pass.
 pub(crate) struct Summary {
     pub(crate) trailer: Trailer,
     pub(crate) stats: Stats,
@@ -65,11 +66,11 @@ struct PassScratch {
     lower: ide::Scratch,
 }
 
-/// A pass over the classes of a run.
+/// A pass over the shown classes of a run, which makes the output for each of them.
 pub(crate) struct Pass<'a> {
     run: &'a Run<'a>,
     known: &'a Known,
-    /// The classes that are known to be unreadable, by class number.
+    /// The classes that are known to be unreadable, by the index of the class among the shown classes.
     failed: FxHashMap<usize, &'a FailedClass>,
 }
 
@@ -80,7 +81,8 @@ impl<'a> Pass<'a> {
         Pass { run, known, failed }
     }
 
-    /// Makes the result. Calls `write` with the pieces in class-path order, within a container in directory order.
+    /// Makes the result. Calls `write` with the pieces of output in class-path order; the pieces of one container are
+    /// in directory order.
     ///
     /// # Errors
     /// An error of `write`, or a pattern that selects no method.
@@ -134,7 +136,7 @@ impl<'a> Pass<'a> {
         Ok(Summary { trailer, stats, outcome })
     }
 
-    /// Returns the selected methods of the program, in order.
+    /// Returns the selected methods of the program in class-path order.
     ///
     /// # Errors
     /// A pattern that selects no method.
@@ -170,7 +172,7 @@ impl<'a> Pass<'a> {
         elsewhere.collect()
     }
 
-    /// Makes the piece of one class.
+    /// Returns the piece of the result for one class.
     fn piece<M: Maker>(&self, maker: &M, worker: &mut PassScratch, item: &ShownClass<'_>) -> Piece {
         let place = item.container.display(item.entry);
         let mut piece = Piece { matched: vec![false; self.run.n_patterns()], ..Piece::default() };
@@ -222,7 +224,7 @@ impl<'a> Pass<'a> {
         piece
     }
 
-    /// Completes the piece of a class from the answer about the class.
+    /// Completes `piece`, the piece of the result for a class, from the answer about the class.
     fn finish<M: Maker>(
         &self,
         maker: &M,
@@ -254,7 +256,8 @@ pub(crate) fn are(n: usize) -> String {
     format!("{} {}", count(n, "method", "methods"), if n == 1 { "is" } else { "are" })
 }
 
-/// Returns the answer restricted to these methods, and the number of removed methods that have code.
+/// Returns the answer restricted to the methods in `methods`, and the number of methods with code that were removed
+/// from it.
 fn only(answer: &ClassAnswer, methods: &FxHashSet<MethodName>) -> (ClassAnswer, usize) {
     let mut answer = answer.clone();
     let mut left_out = 0;
@@ -270,7 +273,8 @@ fn only(answer: &ClassAnswer, methods: &FxHashSet<MethodName>) -> (ClassAnswer, 
     (answer, left_out)
 }
 
-/// Returns the note about a class if the JVM does not look for it at its path.
+/// Returns a note if the JVM looks for the class at another path than that of its class file. `None` if not, and for
+/// containers whose entries have no such paths.
 fn misplaced(item: &ShownClass<'_>, class: &ClassAnswer) -> Option<String> {
     if item.container.has_paths { defines_elsewhere(item.entry.path(), class.class) } else { None }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// The time after which the bar appears; shorter work shows no bar.
+/// The time after which the progress bar appears; shorter work shows no bar.
 const PATIENCE: Duration = Duration::from_millis(700);
 
 /// A progress bar that counts classes and appears only if the work takes longer than [`PATIENCE`].
@@ -18,7 +18,8 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Returns a bar for `total` classes, which stays hidden if the result is printed on the terminal.
+    /// Returns a progress bar for `total` classes. The bar stays hidden if `quiet` is set, if the result is printed
+    /// on the terminal, or if stderr is no terminal.
     pub(crate) fn new(total: usize, quiet: bool, result_on_terminal: bool) -> Progress {
         let wanted = !quiet && !result_on_terminal && std::io::stderr().is_terminal();
         Progress { bar: None, total: total as u64, done: 0, wanted, begin: Instant::now() }

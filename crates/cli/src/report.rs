@@ -9,7 +9,7 @@ use crate::args::Global;
 /// The outcome of a run that did not end with an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Outcome {
-    /// The run succeeded. Inputs that could not be read are reported.
+    /// The run succeeded, even if some inputs could not be read.
     #[default]
     Fine,
     /// Part of the work panicked, which is a bug of ajar.
@@ -25,7 +25,7 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// Returns the value for a command with this outcome whose data is never freed.
+    /// Returns the value for a command that ended with `outcome`. `rest` is data of the command that is never freed.
     pub(crate) fn with(outcome: Outcome, rest: impl Any) -> Self {
         Ended { outcome, rest: Some(Box::new(rest)) }
     }
@@ -62,16 +62,14 @@ pub(crate) fn print(trailer: &Trailer, global: &Global) {
     }
     if !classes.is_empty() || !methods.is_empty() {
         eprintln!(
-            "{} could not be read and {} left out: {} as a whole, {} without code",
-            count(classes.len() + methods.len(), "part", "parts"),
-            if classes.len() + methods.len() == 1 { "is" } else { "are" },
+            "{} and the code of {} could not be read; the result does not contain them",
             count(classes.len(), "class", "classes"),
             count(methods.len(), "method", "methods"),
         );
     }
 }
 
-/// `1 class`, `2 classes`.
+/// Returns a number with the right form of its noun: `1 class`, `2 classes`.
 pub(crate) fn count(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }

@@ -24,7 +24,7 @@ pub(crate) enum Form {
 }
 
 /// A result that is being written. The header is written together with the first piece, so that a run that fails
-/// before that writes nothing.
+/// earlier writes nothing.
 enum Writing {
     Pending(Output),
     Text(Output),

@@ -17,7 +17,7 @@ use ide::{MethodName, Text};
 use crate::args::{Global, InputArgs, SelectArgs};
 use crate::report;
 
-/// Returns the paths and options with which the world is opened, from the settings and the inputs.
+/// Returns the paths and options for opening the inputs, from the settings and the arguments.
 pub(crate) fn spec(settings: &Settings, input: &InputArgs) -> WorldSpec {
     WorldSpec {
         inputs: input.inputs.clone(),
@@ -34,7 +34,7 @@ pub(crate) struct Run<'a> {
     pub(crate) global: &'a Global,
     spec: WorldSpec,
     world: LoadedWorld,
-    /// The closed packages, and the assumptions under which they are closed.
+    /// Facts about packages to which no unseen class belongs, and the assumptions behind these facts.
     pub(crate) closing: Closing,
     patterns: Vec<MethodPattern>,
     /// The time that opening and listing the inputs took.
@@ -73,22 +73,23 @@ impl<'a> Run<'a> {
         Ok(run)
     }
 
-    /// Whether the world already has an error about this place, for example that it cannot be read.
+    /// Whether the opening of the inputs already found an error at this place, for example that the file cannot be
+    /// read.
     pub(crate) fn is_reported(&self, place: &str) -> bool {
         self.world.problems.iter().any(|it| it.severity == Severity::Error && it.place == place)
     }
 
-    /// The paths and options with which the world was opened.
+    /// The paths and options with which the inputs were opened.
     pub(crate) fn spec(&self) -> &WorldSpec {
         &self.spec
     }
 
-    /// The opened world.
+    /// The opened inputs: their containers and classes.
     pub(crate) fn world(&self) -> &LoadedWorld {
         &self.world
     }
 
-    /// Returns the header of a result that is based on these assumptions.
+    /// Returns the header of a result of the command. The result is based on these assumptions.
     pub(crate) fn header(&self, command: &'static str, assumptions: &[&str]) -> Header {
         header(&self.world, command, assumptions)
     }
@@ -100,8 +101,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Returns the classes of the program in order, without those that the JVM would not find. Adds a note to the
-    /// trailer for each of the latter.
+    /// Returns the classes of the program in class-path order, without those that the JVM would not find. Adds a note
+    /// to the trailer for each class that is left out.
     pub(crate) fn shown(&self, trailer: &mut Trailer) -> Vec<ShownClass<'_>> {
         let shown = shown(&self.world);
         trailer.notes.extend(shown.left_out);
@@ -162,7 +163,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Returns the header of a result about a world that is based on these assumptions.
+/// Returns the header of a result about the opened inputs in `world`. The result is based on these assumptions.
 pub(crate) fn header(world: &LoadedWorld, command: &'static str, assumptions: &[&str]) -> Header {
     Header {
         command,
@@ -186,9 +187,12 @@ pub(crate) fn patterns(texts: &[String]) -> anyhow::Result<Vec<MethodPattern>> {
     texts.iter().map(|it| MethodPattern::parse(it)).collect::<Result<_, _>>().map_err(anyhow::Error::msg)
 }
 
-/// Returns the note about a class file at this path if the JVM does not look for the class at this path.
+/// Returns the note about the class file at `path` if this is not the path at which the JVM looks for the class;
+/// otherwise `None`.
 pub(crate) fn defines_elsewhere(path: &str, class: Text) -> Option<String> {
     let path = path.strip_suffix(".class")?;
     let name = class.to_string();
-    (path != name).then(|| format!("defines the class {name}, which the JVM does not look for here"))
+    (path != name).then(|| {
+        format!("the file defines the class {name}, but the JVM looks for this class at another path")
+    })
 }

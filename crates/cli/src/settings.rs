@@ -61,7 +61,10 @@ pub(crate) fn format<'a>(settings: &'a Settings, formats: &[&str]) -> anyhow::Re
     }
     let origin = &settings.output_format.origin;
     if !FORMATS.contains(&format.as_str()) || matches!(origin, Origin::CommandLine(_)) {
-        bail!("`{format}` ({origin}) is no output format of this command; it has {}", formats.join(", "));
+        bail!(
+            "`{format}` ({origin}) is no output format of this command; choose one of: {}",
+            formats.join(", ")
+        );
     }
     Ok("text")
 }

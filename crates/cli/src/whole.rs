@@ -43,7 +43,7 @@ impl<T> Loaded<T> {
 struct ReadClass<'a> {
     container: &'a LoadedContainer,
     entry: &'a ClassEntry,
-    /// The index of the container, and the index of the entry in it.
+    /// The index of the container, and the index of the entry in the container.
     place: (usize, usize),
     /// The index of the class among the shown classes; `None` if the result does not show the class.
     shown: Option<usize>,
@@ -59,8 +59,8 @@ struct ReadScratch {
 /// Reads and joins all classes, for the profile in `args`.
 ///
 /// # Errors
-/// When a thread cannot be started, when profile `paper` does not support a flag, or when there is no entry point for
-/// `--rta`.
+/// When a thread cannot be started, or when profile `paper` does not support a flag. With `--rta`, also when a
+/// pattern of `--entry` selects no method, or when there is no entry point.
 pub(crate) fn answers(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<ProfileAnswers>> {
     match args.profile {
         ProfileArg::Jvm => Ok(joined(run, args, Reading::All)?.map(ProfileAnswers::Jvm)),
@@ -76,12 +76,12 @@ pub(crate) fn whole(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<Ar
     joined(run, args, Reading::All)
 }
 
-/// The part of the platform's code that is read.
+/// The method bodies that are read in classes of the platform (the JDK).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reading {
-    /// All methods.
+    /// The bodies of all methods.
     All,
-    /// Only methods that create function objects, which is enough for call targets.
+    /// Only bodies that may create function objects; call targets depend on no other body of the platform.
     Functions,
 }
 
@@ -118,7 +118,7 @@ fn joined(run: &Run<'_>, args: &WorldArgs, reading: Reading) -> anyhow::Result<L
         known.shadowed.insert(it.place);
         if let Some(number) = it.shown {
             let place = winner.container.display(winner.entry);
-            let text = format!("another definition of the class counts, {place}; left out");
+            let text = format!("left out, because the definition of the class in {place} takes precedence");
             known.left_out.insert(number, text);
         }
     }
@@ -150,25 +150,25 @@ fn hierarchy_faults(items: &[ReadClass<'_>], known: &Known, whole: &Whole) -> Ve
     faults.into_iter().filter_map(said).collect()
 }
 
-/// Returns the text about a fault of the class hierarchy, with its effect; `None` for faults that are reported
-/// elsewhere.
+/// Returns the text about a fault of the class hierarchy, with its effect; `None` for a class that is defined several
+/// times, because this is reported with each shadowed definition.
 pub(crate) fn fault_text(kind: ProblemKind, other: &str) -> Option<String> {
     const REFUSED: &str = "the JVM refuses the class";
     Some(match kind {
         // Reported for each shadowed definition.
         ProblemKind::Duplicate => return None,
-        ProblemKind::Cycle => format!("it is its own supertype by way of {other}; {REFUSED}"),
-        ProblemKind::InterfaceAsSuperclass => format!("its superclass {other} is an interface; {REFUSED}"),
-        ProblemKind::ClassAsInterface => format!("it implements {other}, which is a class; {REFUSED}"),
-        ProblemKind::FinalSuperclass => format!("its superclass {other} is final; {REFUSED}"),
-        ProblemKind::NotPermitted => format!("{other} is sealed and does not permit it; {REFUSED}"),
+        ProblemKind::Cycle => format!("the class is its own supertype by way of {other}; {REFUSED}"),
+        ProblemKind::InterfaceAsSuperclass => format!("the superclass {other} is an interface; {REFUSED}"),
+        ProblemKind::ClassAsInterface => format!("the class implements {other}, which is a class; {REFUSED}"),
+        ProblemKind::FinalSuperclass => format!("the superclass {other} is final; {REFUSED}"),
+        ProblemKind::NotPermitted => format!("{other} is sealed and does not permit the class; {REFUSED}"),
         ProblemKind::TooManySupertypes => {
-            "it has more supertypes than the limit; what is above it counts as not known".to_owned()
+            "the class has more supertypes than the limit; its supertypes count as unknown".to_owned()
         }
     })
 }
 
-/// Reads and joins all classes, to find only the methods that are reached from entry points.
+/// Reads and joins all classes, to find the methods that are reached from entry points. Computes no exceptions.
 ///
 /// # Errors
 /// When a thread cannot be started, when a pattern of `--entry` selects no method, or when there is no entry point.
@@ -275,7 +275,7 @@ pub(crate) fn check_paper(args: &WorldArgs) -> anyhow::Result<()> {
     }
     if args.assume.is_some() || args.link_errors || args.async_errors || args.rta {
         bail!(
-            "profile `paper` does not support `--assume`, `--link-errors`, `--async-errors` and `--rta`: its rules have no errors of the VM and no contracts of unseen code, and find call targets only by MCA"
+            "profile `paper` does not support `--assume`, `--link-errors`, `--async-errors` and `--rta`: its rules have no errors of the VM and no contracts of unseen code, and find call targets only from the class hierarchy"
         );
     }
     Ok(())
@@ -362,9 +362,9 @@ impl<R> ReadClasses<R> {
         }
     }
 
-    /// Adds a class that cannot be read, and so counts as missing. It is reported if it is in the program or a
-    /// library, except if it is left out anyway because another class of its name shadows it. A bug of ajar is always
-    /// reported.
+    /// Counts the class as missing, because it cannot be read, and adds it to the classes to report. A class of the
+    /// JDK, or a class of the program that another class of the same name shadows, is not reported. A bug of ajar is
+    /// always reported.
     fn refuse(&mut self, run: &Run<'_>, item: &ReadClass<'_>, refusal: Refusal) {
         let role = item.container.role;
         let is_shadowed = role == Role::App && item.shown.is_none();
@@ -419,11 +419,11 @@ pub(crate) fn options(release: u16, args: &WorldArgs) -> WholeOptions {
     }
 }
 
-/// The assumption of `--rta`.
+/// The assumption that the header of a result lists for `--rta`.
 pub(crate) const RTA: &str = compose::NARROWED;
 
-/// Returns the header of a result that can be composed. Except in the open world, it contains all class names that
-/// the program knows.
+/// Returns the header of a result that can be composed. Except in the open world, the header contains a hash of the
+/// names of classes and methods that the program defines.
 pub(crate) fn composable_header(
     run: &Run<'_>,
     command: &'static str,
@@ -440,13 +440,14 @@ pub(crate) fn header(run: &Run<'_>, command: &'static str, args: &WorldArgs) -> 
     header_of(run.world(), &run.closing, command, args)
 }
 
-/// Returns the header of a result about a world, with its assumptions.
+/// Returns the header of a result about the opened inputs in `world`, with the assumptions of the result.
 pub(crate) fn header_of(
     world: &LoadedWorld,
     closing: &Closing,
     command: &'static str,
     args: &WorldArgs,
 ) -> Header {
+    // `ajar compose` compares this sentence between documents, so a new wording would make older documents unusable.
     let contract = "code that nobody has seen keeps its method's throws clause and lets out only unchecked exceptions besides";
     let mut assumptions = Vec::new();
     assumptions.extend(args.assume.map(|_| contract));

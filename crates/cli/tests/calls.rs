@@ -216,8 +216,8 @@ fn in_a_closed_world_proxies_pass_calls_to_their_handlers() {
     assert_eq!(asks[0]["targets"], serde_json::json!(["Defaults$B.who()Ljava/lang/String;"]));
 }
 
-/// With a JDK, callbacks are also reached through its bodies in many steps. The program's calls name them
-/// nevertheless, but only calls in the program's own methods.
+/// With a JDK, callbacks are also reached through bodies of the JDK, in many steps. Calls in the program's own
+/// methods name the callbacks nevertheless; calls in methods of the JDK do not.
 #[test]
 fn with_a_jdk_implicit_calls_are_named_too() {
     let Some(jdk) = test_utils::jdk::at_least(17) else { return };

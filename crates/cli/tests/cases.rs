@@ -163,8 +163,8 @@ fn s02_nested_tries_take_an_exception_once() {
     }
 }
 
-/// A subroutine that calls itself affects nothing else. One placed before the code that calls it returns to that code
-/// and to nothing else.
+/// A subroutine that calls itself affects nothing else. A subroutine that is placed before the code that calls it
+/// returns to that code and to nothing else.
 #[test]
 fn s05_subroutines_return_to_where_they_were_called() {
     let text = std::fs::read_to_string(folder().join("S05Subroutines.jasm")).unwrap();

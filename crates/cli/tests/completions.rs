@@ -258,8 +258,8 @@ fn names(why: Why, class: &str) -> bool {
     matches!(why, Why::Outside(it) | Why::Initializer(it) if it.to_string() == class)
 }
 
-/// What is wider without a class than with it although the explanation does not name the class; and the number of
-/// wider answers.
+/// The answers that are wider without a class than with the class, although the explanation does not name the class;
+/// and the number of all wider answers.
 fn unexplained(
     full: &Answers,
     part: &Answers,

@@ -698,28 +698,37 @@ fn documents_that_do_not_fit_together_are_rejected() {
     };
     refused(&["a.json", "a.json"], &["p/A.s()V is in a.json already"]);
     folder.extract(&["b"], &["-cp", "lib", "--async-errors"], "async.json");
-    refused(&["a.json", "async.json"], &["async.json: its groups of VM errors is", "that of a.json is"]);
+    refused(
+        &["a.json", "async.json"],
+        &["async.json: the list of VM error groups is", " in a.json; extract both"],
+    );
     folder.extract(&["b"], &["-cp", "lib", "--assume", "contract"], "contract.json");
-    refused(&["a.json", "contract.json"], &["its assumptions is"]);
+    refused(&["a.json", "contract.json"], &["the list of assumptions is"]);
     folder.extract(&["b"], &["-cp", "lib", "--profile", "paper"], "paper.json");
-    refused(&["a.json", "paper.json"], &["its profile is \"paper\", and that of a.json is \"jvm\""]);
+    refused(&["a.json", "paper.json"], &["the profile is \"paper\", but \"jvm\" in a.json"]);
     folder.extract(&["b"], &["-cp", "lib", "--world", "closed"], "closed.json");
-    refused(&["a.json", "closed.json"], &["its world is \"closed\", and that of a.json is \"open\""]);
+    refused(&["a.json", "closed.json"], &["the world is \"closed\", but \"open\" in a.json"]);
     folder.extract(&["a"], &["-cp", "lib", "--world", "closed"], "closed-a.json");
-    refused(&["closed-a.json", "closed.json"], &["closed.json: it knows other names than closed-a.json"]);
+    refused(
+        &["closed-a.json", "closed.json"],
+        &["closed.json: the classes and methods that the document knows differ from those of closed-a.json"],
+    );
     folder.extract(&["b"], &["-cp", "lib", "--rta", "--entry", "library"], "rta.json");
-    refused(&["rta.json", "a.json"], &["rta.json: it was narrowed", "--rta"]);
+    refused(&["rta.json", "a.json"], &["rta.json: the document covers only", "--rta"]);
     folder.extract(&["b"], &["-cp", "lib", "--release", "9"], "nine.json");
-    refused(&["a.json", "nine.json"], &["its release is 9"]);
+    refused(&["a.json", "nine.json"], &["the release is 9"]);
     folder.fine(&["throws", "b", "--output-format", "json", "-o", "throws.json"]);
     refused(
         &["a.json", "throws.json"],
-        &["throws.json: it is the result of `ajar throws`; only that of `ajar cfg`"],
+        &["throws.json: the document is the result of `ajar throws`; only results of `ajar cfg`"],
     );
     folder.write("old.json", &folder.read("b.json").replacen("\"ajar\":\"", "\"ajar\":\"0.0.", 1));
-    refused(&["a.json", "old.json"], &["old.json: it was written by ajar 0.0.", "extract it again"]);
+    refused(
+        &["a.json", "old.json"],
+        &["old.json: the document was written by ajar 0.0.", "extract the document again"],
+    );
     folder.write("other.json", "{\"methods\":[]}");
-    refused(&["a.json", "other.json"], &["other.json: it is no document of ajar (at byte "]);
+    refused(&["a.json", "other.json"], &["other.json: this is no document of ajar (at byte "]);
     folder.write("list.json", "[1]");
     refused(&["a.json", "list.json"], &["list.json: this is no JSON object (at byte 0)"]);
     folder.write(
@@ -731,7 +740,7 @@ fn documents_that_do_not_fit_together_are_rejected() {
     );
     refused(
         &["a.json", "types.json"],
-        &["java/lang/Error extends java/lang/Exception, and another document"],
+        &["java/lang/Error extends java/lang/Exception in this document, but java/lang/Throwable in another"],
     );
     refused(&["a.json", "gone.json"], &["gone.json: cannot be read"]);
     refused(&["a.json", "lib"], &["lib"]);
@@ -768,7 +777,7 @@ fn a_broken_promise_is_reported() {
         folder.extract(&["b"], &[&["-cp", "lib:ghosts-a"], &declared[..]].concat(), "b.json");
         let out = folder.run(&["compose", "a.json", "b.json"]);
         let said = String::from_utf8(out.stderr).unwrap();
-        let what = "warning: a.json: p/A.s()V was extracted as if q/B.s()V never let out java/lang/Error: extract it again\n";
+        let what = "warning: a.json: p/A.s()V was extracted as if q/B.s()V never threw java/lang/Error; extract the document again\n";
         assert_eq!(said, if broken { what } else { "" });
         let composed: Value = serde_json::from_slice(&out.stdout).unwrap();
         assert_eq!(list(&composed["notes"]).len(), usize::from(broken));
@@ -778,7 +787,7 @@ fn a_broken_promise_is_reported() {
         folder.extract(&["b"], &[&["-cp", "lib:ghosts-a"], &paper[..]].concat(), "pb.json");
         let said = String::from_utf8(folder.run(&["compose", "pa.json", "pb.json"]).stderr).unwrap();
         assert!(
-            said.starts_with("warning: pa.json: p/A.s()V was extracted as if q/B.s()V never let out"),
+            said.starts_with("warning: pa.json: p/A.s()V was extracted as if q/B.s()V never threw"),
             "{said}"
         );
     }
@@ -824,7 +833,7 @@ fn a_document_that_changes_between_its_readings_is_named() {
         assert_ne!(now, second);
         match composed(&first, &second, &now, &mut Vec::new()) {
             Err(ComposeError::Refused(it)) => {
-                assert!(it.starts_with("b: the document changed while it was composed"), "{it}");
+                assert!(it.starts_with("b: the document changed during composition"), "{it}");
             }
             it => panic!("{it:?}: {now}"),
         }

@@ -111,7 +111,7 @@ fn bir_text_has_positions_in_comments() {
     let expected = "\
 // shop.Order.total()  Order.java:19
 method public shop/Order.total()I locals 1 {
-  0: assert notnull a0                          // pc 1, line 19, proved: it is the receiver
+  0: assert notnull a0                          // pc 1, line 19, proved: the value is the receiver
   1: return a0->shop/Order.cents:I              // pc 4
 }
 
@@ -142,7 +142,7 @@ fn an_unreadable_class_affects_only_itself() {
     assert_eq!(value["methods"].as_array().unwrap().len(), 6);
     assert_eq!(value["failed_classes"][0]["place"], "broken/shop/Cut.class");
     assert!(stderr.contains("error: broken/shop/Cut.class: "), "{stderr}");
-    assert!(stderr.contains("1 part could not be read and is left out: 1 class as a whole"), "{stderr}");
+    assert!(stderr.contains("1 class and the code of 0 methods could not be read"), "{stderr}");
 }
 
 #[test]
@@ -151,19 +151,19 @@ fn shadowed_and_misplaced_classes_are_noted() {
         Project::new().fine(&["cfg", "app", "second", "misplaced", "--output-format", "jsonl"]);
     assert_eq!(stdout.lines().count(), 6 + 2);
     assert!(
-        stderr.contains("note: second/shop/Order.class: shadowed by the class of this name in app"),
+        stderr.contains("note: second/shop/Order.class: the class is left out: it is shadowed by the class of this name in app"),
         "{stderr}"
     );
     assert!(
         stderr.contains(
-            "note: misplaced/elsewhere/Order.class: another definition of the class counts, app/shop/"
+            "note: misplaced/elsewhere/Order.class: left out, because the definition of the class in app/shop/"
         ),
         "{stderr}"
     );
     let (stdout, stderr) = Project::new().fine(&["cfg", "misplaced", "--output-format", "jsonl"]);
     assert_eq!(stdout.lines().count(), 6 + 2);
     assert!(
-        stderr.contains("note: misplaced/elsewhere/Order.class: defines the class shop/Order"),
+        stderr.contains("note: misplaced/elsewhere/Order.class: the file defines the class shop/Order"),
         "{stderr}"
     );
     let (_, stderr) = Project::new().fine(&["cfg", "app", "second", "-q"]);
@@ -285,7 +285,7 @@ fn an_explanation_is_a_chain_of_facts() {
 shop.Order.average()
   ! java.lang.ArithmeticException
       shop.Order.average() at pc 13, line 24
-      <- where it is raised
+      <- an instruction there raises the exception
 
 "
         ),

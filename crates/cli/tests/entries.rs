@@ -98,7 +98,7 @@ fn launched(preview: Option<u16>) -> (tempfile::TempDir, Vec<String>) {
     (folder, classes)
 }
 
-/// The methods that, according to ajar, the launcher of a release runs when it is given the class.
+/// The methods that, according to ajar, the launcher of a release runs when it starts the class.
 fn run_by_launcher(folder: &Path, class: &str, release: &str) -> String {
     let args = ["entries", "--quiet", "--entry", "app", "--output-format", "json", "-cp"];
     let args = [&args[..], &[folder.to_str().unwrap(), "--jdk", "none", "--release", release]].concat();
@@ -144,8 +144,8 @@ fn the_launcher_runs_the_mains_that_are_entries() {
     }
 }
 
-/// The classes of which the launcher of JDK 21.0.8 runs something with preview features, and the methods that it
-/// runs.
+/// The classes in which the launcher of JDK 21.0.8 runs methods if preview features are enabled, each with these
+/// methods.
 const PREVIEW_21: &str = "\
 Both Both.main()V
 Concrete Abstract.main()V
@@ -193,7 +193,7 @@ fn classes_with_the_preview_of_java_21_are_launched_by_its_rules() {
     assert_eq!(found, PREVIEW_21);
 }
 
-/// What is called in classes that a manifest names as agents, by JDK 11, and by JDK 17 and later; the same holds for
+/// The methods that JDK 11, and that JDK 17 and later, call in classes that a manifest names as agents; the same for
 /// `premain` and `agentmain`.
 const AGENTS: [(&str, &str, &str); 14] = [
     ("Agents", "", ""),
@@ -430,7 +430,7 @@ fn an_entry_that_selects_nothing_is_an_error() {
     };
     let even = ["--entry", "P14EvenOdd.even"];
     for (pattern, wanted) in [
-        ("no.Such.method", "no method matches `no.Such.method`, nor is any name near it"),
+        ("no.Such.method", "no method matches `no.Such.method`, and no method has a similar name"),
         ("P14EvenOdd.evn", "no method matches `P14EvenOdd.evn`; did you mean `P14EvenOdd.even(int)`?"),
     ] {
         // The pattern alone, after one that selects something, and before a preset.

@@ -1,5 +1,5 @@
-//! The frame test (`semantics.md` §7): removing a class changes nothing for methods that it does not concern. For
-//! them, `calls`, `throws` and `cfg` give the same bytes with and without it.
+//! The frame test (`semantics.md` §7): removing a class changes nothing for methods that the class does not concern.
+//! For such methods, `calls`, `throws` and `cfg` give the same bytes with and without the class.
 //!
 //! Which methods a class concerns is determined from the full program by names alone: a method that names the class,
 //! a class that shares a subclass or a nest with it, or an interface for which it creates function objects; or a
@@ -194,7 +194,7 @@ impl Program {
         of(true).flat_map(|it| it.1).any(|it| package(it) && outside(it) && !elsewhere.contains(it))
     }
 
-    /// The methods that a class does not concern, determined from the answers without it.
+    /// The methods that a class does not concern, determined from the answers without the class.
     fn exempt<'a>(&self, class: &str, answers: &'a Answers) -> Vec<&'a str> {
         let concerned = self.concerned(class);
         let arriving = self.arriving(class);

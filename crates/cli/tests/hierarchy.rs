@@ -36,28 +36,28 @@ const FAULTS: &str = "\
 const SAID: [(&str, &str, &str); 6] = [
     (
         "Above",
-        "it is its own supertype by way of BadCycle; the JVM refuses the class",
+        "the class is its own supertype by way of BadCycle; the JVM refuses the class",
         "ClassCircularityError",
     ),
     (
         "BadCycle",
-        "it is its own supertype by way of Above; the JVM refuses the class",
+        "the class is its own supertype by way of Above; the JVM refuses the class",
         "ClassCircularityError",
     ),
-    ("BadFinal", "its superclass Last is final; the JVM refuses the class", "IncompatibleClassChangeError"),
+    ("BadFinal", "the superclass Last is final; the JVM refuses the class", "IncompatibleClassChangeError"),
     (
         "BadInterface",
-        "it implements Good, which is a class; the JVM refuses the class",
+        "the class implements Good, which is a class; the JVM refuses the class",
         "IncompatibleClassChangeError",
     ),
     (
         "BadSealed",
-        "Sealed is sealed and does not permit it; the JVM refuses the class",
+        "Sealed is sealed and does not permit the class; the JVM refuses the class",
         "IncompatibleClassChangeError",
     ),
     (
         "BadSuper",
-        "its superclass I is an interface; the JVM refuses the class",
+        "the superclass I is an interface; the JVM refuses the class",
         "IncompatibleClassChangeError",
     ),
 ];
@@ -126,7 +126,7 @@ fn a_chain_beyond_the_limit_is_reported() {
     write(folder.path(), &classes.concat());
     let (_, stderr) = ajar("throws", folder.path(), "text");
     let notes: Vec<&str> = stderr.lines().filter(|it| it.starts_with("note: ")).collect();
-    let text = "it has more supertypes than the limit; what is above it counts as not known";
+    let text = "the class has more supertypes than the limit; its supertypes count as unknown";
     // C1023 and its superclasses are 1024 classes, the limit; above C1024 the chain is cut.
     assert_eq!(notes, [format!("note: ./C1024.class: {text}")]);
 }

@@ -1,4 +1,5 @@
-//! `ajar missing`: who needs a class, what it widens, and where it may be found.
+//! `ajar missing`: the methods that need a missing class, the answers that are less precise without the class, and
+//! hints where the class may be found.
 
 use std::path::Path;
 use std::process::Command;
@@ -53,16 +54,16 @@ fn each_missing_class_has_its_users_effects_and_hints() {
     assert_eq!(
         gone,
         [
-            "  2 methods have calls that may run anything: p.App.calls(), p.App.fields()",
+            "  2 methods have calls that may run any method: p.App.calls(), p.App.fields()",
             "  called: q.Gone.m()",
             "  needed by 2 methods: p.App.calls(), p.App.fields()",
-            "  hint: lib/q/Gone.class has its path, but cannot be read as this class",
+            "  hint: lib/q/Gone.class is at the path of the class, but cannot be read as this class",
         ]
     );
     let failure = text.split_once("q.Failure\n").expect("it is listed").1;
     assert!(
         failure.starts_with(
-            "  needed by 1 method: p.App.catches()\n  hint: lib has other classes of its package: perhaps another version has this one\n"
+            "  needed by 1 method: p.App.catches()\n  hint: lib has other classes of the package: perhaps another version of lib has the class\n"
         ),
         "{text}"
     );

@@ -105,15 +105,30 @@ fn the_definition_in_use_is_the_one_that_the_jvm_loads() {
         let (got, stderr) = shown(text(&jdk.home), &[]);
         assert_eq!(got, want, "JDK {}: {found:?}", jdk.version);
         let said = |it: &str| stderr.lines().any(|line| line.contains("shadow/") && line.contains(it));
-        assert!(said("java/util/ArrayList.class: shadowed by the class of this name in "), "{stderr}");
-        assert!(said("java/util/Mine.class: its package belongs to the module java.base"), "{stderr}");
         assert!(
-            said("java/mine/X.class: the JVM loads classes of java.* packages from the JDK only"),
+            said(
+                "java/util/ArrayList.class: the class is left out: it is shadowed by the class of this name in "
+            ),
+            "{stderr}"
+        );
+        assert!(
+            said("java/util/Mine.class: the class is left out: its package belongs to the module java.base"),
+            "{stderr}"
+        );
+        assert!(
+            said(
+                "java/mine/X.class: the class is left out: the JVM loads classes of java.* packages from the JDK only"
+            ),
             "{stderr}"
         );
         assert_eq!(found["java.util.ArrayList"], "theirs");
         assert_eq!(found["java.util.Mine"], "java.lang.ClassNotFoundException");
-        assert!(said("java/X.class: the JVM loads classes of java.* packages from the JDK only"), "{stderr}");
+        assert!(
+            said(
+                "java/X.class: the class is left out: the JVM loads classes of java.* packages from the JDK only"
+            ),
+            "{stderr}"
+        );
         assert_eq!(found["java.mine.X"], "java.lang.SecurityException");
         assert_eq!(found["java.X"], "java.lang.SecurityException");
     }
@@ -133,7 +148,7 @@ fn a_shadowed_definition_is_not_shown_with_the_answers_about_another() {
     let ((both, notes), (one, none)) = (calls(["before", "body"]), calls(["before", "before"]));
     assert!(!one.is_empty());
     assert_eq!(both, one);
-    assert!(notes.contains("body/Order.class: another definition of the class counts, "), "{notes}");
+    assert!(notes.contains("body/Order.class: left out, because the definition of the class in "), "{notes}");
     assert!(!none.contains("another definition"), "{none}");
 }
 
@@ -195,7 +210,10 @@ fn classes_of_the_class_path_do_not_lie_in_packages_of_modules() {
         fine("none", &["bir", text(&outside), "--module-path", text(&module), "--output-format", "jsonl"]);
     assert!(stdout.contains("OfHidden") && stdout.contains("au/OfInner"), "{stdout}");
     assert!(!stdout.contains("\"method\":\"out/OfMate"), "{stdout}");
-    assert!(stderr.contains("out/OfMate.class: its package belongs to the module mod"), "{stderr}");
+    assert!(
+        stderr.contains("out/OfMate.class: the class is left out: its package belongs to the module mod"),
+        "{stderr}"
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What cannot be read is reported once by every command that would have read it, and affects nothing else.
+//! A class that cannot be read is reported once by every command that would have read it, and affects nothing else.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -53,7 +53,7 @@ fn every_command_reports_each_unreadable_class_once() {
         "error: modules/m/module-info.class: ",
         "error: lib/q/Gone.class: ",
         "error: app/p/Cut.class: ",
-        "3 parts could not be read and are left out: 3 classes as a whole, 0 methods without code",
+        "3 classes and the code of 0 methods could not be read; the result does not contain them",
     ];
     assert_eq!(reported.len(), starts.len(), "{reported:#?}");
     for start in starts {

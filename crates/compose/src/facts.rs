@@ -8,12 +8,12 @@ use rustc_hash::FxHashMap;
 use super::json::Json;
 use super::types::{NameId, Names, Part, Piece};
 
-/// The facts of a method.
+/// The facts of a method that composition needs.
 #[derive(Debug)]
 pub(super) struct Method {
     pub(super) name: NameId,
     pub(super) class: NameId,
-    /// The number of the method's document.
+    /// The number of the document that contains the method.
     pub(super) document: usize,
     pub(super) is_constructor: bool,
     pub(super) access: Access,
@@ -22,11 +22,11 @@ pub(super) struct Method {
     pub(super) calls: Vec<Call>,
     /// The nodes with open sets, in document order.
     pub(super) opens: Vec<Open>,
-    /// For each node with calls, the exceptions known to come out of these calls, caught or not.
+    /// For each normal node with calls, the known exceptions of these calls, whether or not the method catches them.
     pub(super) known_at: FxHashMap<u32, BTreeSet<Part>>,
 }
 
-/// The flags that decide whether a call by name is bound to exactly this method.
+/// The access flags that decide whether a call that names this method certainly runs exactly this method.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Access {
     pub(super) is_public: bool,
@@ -41,12 +41,12 @@ pub(super) struct Access {
 /// A call and its targets.
 #[derive(Debug)]
 pub(super) struct Call {
-    /// The normal node of the call instruction.
+    /// The id of the node of the call instruction, which is a normal node; `None` for a call without an instruction.
     pub(super) node: Option<u32>,
     pub(super) kind: Kind,
     pub(super) declared: Option<NameId>,
     pub(super) targets: Vec<NameId>,
-    /// Whether the targets are fully described by `targets` and `open`.
+    /// Whether the members `targets` and `open` of the document describe all targets of the call.
     pub(super) is_plain: bool,
     pub(super) open: Openness,
 }
@@ -65,9 +65,9 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Openness {
     No,
-    /// It may, because this class is absent.
+    /// The call may go to unknown methods, because this class is absent.
     Outside(NameId),
-    /// It may, because the initialiser of this class is absent.
+    /// The call may go to unknown methods, because the initialiser of this class is absent.
     Initializer(NameId),
     Yes,
 }
@@ -75,7 +75,7 @@ pub(super) enum Openness {
 /// A node with an open set.
 #[derive(Debug)]
 pub(super) struct Open {
-    /// The normal node that raises the exceptions.
+    /// The id of the normal node that raises the exceptions.
     pub(super) at: u32,
     /// Whether the exceptions leave the method.
     pub(super) leaves: bool,
@@ -88,7 +88,7 @@ pub(super) struct Open {
 pub(super) struct Exceptional {
     /// The index of the node.
     pub(super) id: usize,
-    /// The normal node that raises the exceptions.
+    /// The id of the normal node that raises the exceptions.
     pub(super) at: u32,
     pub(super) leaves: bool,
     pub(super) is_open: bool,
@@ -137,7 +137,7 @@ pub(super) fn exceptional(method: &Json) -> Result<Vec<Exceptional>, String> {
     Ok(acc)
 }
 
-/// Returns the classes and cones of a list.
+/// Returns the exceptions (classes and cones) in a JSON list.
 pub(super) fn parts(names: &mut Names, list: Option<&Json>) -> Result<BTreeSet<Part>, String> {
     let part = |it: &Json| {
         let (Some(class), Some(Json::Bool(cone))) = (it.get("type").and_then(Json::text), it.get("cone"))
@@ -150,7 +150,7 @@ pub(super) fn parts(names: &mut Names, list: Option<&Json>) -> Result<BTreeSet<P
 }
 
 impl Method {
-    /// Returns the call at a node if it is the only one there, and whether there is any.
+    /// Returns the call at a node if there is exactly one, and whether there is any call at the node.
     pub(super) fn call_at(&self, node: u32) -> (Option<&Call>, bool) {
         // Calls are in the order of their instructions, which is that of their nodes.
         let start = self.calls.partition_point(|it| it.node.is_none_or(|it| it < node));

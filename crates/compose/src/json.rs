@@ -1,7 +1,7 @@
 //! A streaming JSON reader, which reads one value at a time, and documents of ajar one method at a time.
 //!
-//! Strings keep the form in which [`export::json`] writes them, so that equal names are equal bytes in files of
-//! every writer, including names with lone surrogates.
+//! Strings keep the form in which [`export::json`] writes them. So equal names are equal bytes, whichever program
+//! wrote the file, including names with lone surrogates.
 
 use std::fmt;
 use std::io::{self, BufRead};
@@ -13,9 +13,9 @@ use export::json::unit;
 pub(super) enum Json {
     Null,
     Bool(bool),
-    /// The number as written.
+    /// The text of the number, as it is written in the document.
     Number(Box<[u8]>),
-    /// The text between the quotes.
+    /// The text between the quotes, with its escapes.
     String(Box<[u8]>),
     Array(Vec<Json>),
     Object(Vec<(Box<[u8]>, Json)>),
@@ -51,7 +51,7 @@ type Result<T> = std::result::Result<T, Fault>;
 const MAX_DEPTH: usize = 32;
 
 impl Json {
-    /// Returns the member of an object with this key.
+    /// Returns the member with this key, if the value is an object that has one.
     pub(super) fn get(&self, key: &str) -> Option<&Json> {
         match self {
             Json::Object(members) => members.iter().find(|it| *it.0 == *key.as_bytes()).map(|it| &it.1),
@@ -75,7 +75,7 @@ impl Json {
         }
     }
 
-    /// Returns a number that fits a node id.
+    /// Returns the value as a node id; `None` if it is not a number that fits one.
     pub(super) fn number(&self) -> Option<u32> {
         match self {
             Json::Number(it) => std::str::from_utf8(it).ok()?.parse().ok(),
@@ -83,12 +83,12 @@ impl Json {
         }
     }
 
-    /// Returns a string of characters that need no escapes.
+    /// Returns `text` as a JSON string; the text must not need escapes.
     pub(super) fn plain(text: &str) -> Json {
         Json::String(text.as_bytes().into())
     }
 
-    /// Appends the value, without blanks.
+    /// Appends the value, without white space.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         match self {
             Json::Null => out.extend(b"null"),
@@ -127,13 +127,13 @@ fn quoted(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'"');
 }
 
-/// The receiver of the parts of a document.
+/// The receiver of the parts of a document while the document is read.
 pub(super) trait Sink {
-    /// Receives the members before the methods.
+    /// Receives the members of the document that precede the methods.
     fn header(&mut self, members: Json) -> std::result::Result<(), String>;
     /// Receives one method.
     fn method(&mut self, method: Json) -> std::result::Result<(), String>;
-    /// Receives the members after the methods.
+    /// Receives the members of the document that follow the methods.
     fn end(&mut self, members: Json) -> std::result::Result<(), String>;
 }
 
@@ -179,7 +179,7 @@ struct Reader<R> {
 }
 
 impl<R: BufRead> Reader<R> {
-    /// Reads the lines after the first.
+    /// Reads the lines of a document in JSON lines. `first` is the first line, which was read already.
     fn lines(&mut self, first: Json, sink: &mut dyn Sink) -> Result<()> {
         if record(&first) != Some(b"header") {
             return Err(self.bad("the document has no methods"));
@@ -221,7 +221,7 @@ impl<R: BufRead> Reader<R> {
         Ok(it)
     }
 
-    /// Skips blanks, and returns the next byte without consuming it.
+    /// Skips white space, and returns the next byte without consuming it; `None` at the end of the input.
     fn after_blanks(&mut self) -> Result<Option<u8>> {
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek()? {
             self.skip();
@@ -250,11 +250,11 @@ impl<R: BufRead> Reader<R> {
                 Ok(true)
             }
             Some(_) if is_first => Ok(true),
-            _ => Err(self.bad("a comma or the end of a list is missing")),
+            _ => Err(self.bad("a comma or a closing bracket is missing")),
         }
     }
 
-    /// Reads the next key of an object and its colon.
+    /// Reads the next key of an object and its colon; returns `None` at the end of the object.
     fn key(&mut self, first: &mut bool) -> Result<Option<Box<[u8]>>> {
         if !self.more(first, b'}')? {
             return Ok(None);
@@ -314,7 +314,7 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// Reads up to the closing quote.
+    /// Reads a string up to its closing quote; returns the text in the form in which [`export::json`] writes it.
     fn string(&mut self) -> Result<Box<[u8]>> {
         let mut out = Vec::new();
         loop {
@@ -351,7 +351,10 @@ impl<R: BufRead> Reader<R> {
                 let mut acc = 0;
                 for _ in 0..4 {
                     let digit = char::from(self.next()?).to_digit(16);
-                    acc = acc << 4 | digit.ok_or_else(|| self.bad("an escape has no four digits"))? as u16;
+                    acc = acc << 4
+                        | digit.ok_or_else(|| {
+                            self.bad("a `\\u` escape has fewer than four hexadecimal digits")
+                        })? as u16;
                 }
                 acc
             }

@@ -1,6 +1,6 @@
-//! Composition of separately extracted graphs: the disjoint union of de Carvalho Gomes, Picoco and Gurov, *Sound Control Flow
-//! Graph Extraction from Incomplete Java Bytecode Programs*, §2.1, with calls linked that one part makes and another part
-//! provides.
+//! Composition of separately extracted graphs: the disjoint union of de Carvalho Gomes, Picoco and Gurov, *Sound
+//! Control Flow Graph Extraction from Incomplete Java Bytecode Programs*, §2.1. In addition, calls from one part to
+//! methods of another part are linked.
 //!
 //! Documents of `ajar cfg` are read twice. [`Composer::add`] collects the facts that must be known of all methods
 //! together; [`Composer::copy`] writes the methods of a document one by one, and refuses a document that has
@@ -32,15 +32,15 @@ pub const ALL_LINK_ERRORS: &str = "errors of linking are counted for classes tha
 /// The assumption that documents contain if they were extracted with `--rta`.
 pub const NARROWED: &str = "reflection, serialization, handles that code looks up, unknown bootstrap methods and natives of unknown effect run nothing that is not reached otherwise from the entry points";
 
-/// The header members on which all parts of a program must agree, each with its name for messages.
+/// The header members that must be equal in all parts of a program, each with its name for messages.
 const SETTINGS: [(&str, &str); 7] = [
     ("jdk", "JDK"),
     ("release", "release"),
     ("profile", "profile"),
     ("world", "world"),
-    ("names", "known names"),
-    ("vm_error_groups", "groups of VM errors"),
-    ("assumptions", "assumptions"),
+    ("names", "hash of known names"),
+    ("vm_error_groups", "list of VM error groups"),
+    ("assumptions", "list of assumptions"),
 ];
 
 /// The reason why documents cannot be composed.
@@ -77,18 +77,20 @@ pub struct Composer {
     /// A hash of the content of each document.
     said: Vec<u64>,
     required: BTreeSet<NameId>,
-    /// The broken promises: place and description.
+    /// Violated assumptions: what a document assumes about a method of another document, and what is false there.
+    /// Each is a pair of the place of the first document and a description.
     broken: Vec<(String, String)>,
-    /// The content of the members in [`LEFT_OUT`], from all documents.
+    /// The concatenated lists of all documents, for each name in [`LEFT_OUT`].
     left_out: [Vec<Json>; 3],
 }
 
-/// The lists at the end of a document, which are concatenated.
+/// The names of the lists at the end of each document. The composed document has the concatenation of the lists of
+/// all documents.
 const LEFT_OUT: [&str; 3] = ["failed_classes", "failed_methods", "notes"];
 
 impl Composer {
-    /// Creates an empty composition. `version` is that of ajar: documents of other versions are refused, because
-    /// their members may differ in name or meaning.
+    /// Creates an empty composition. `version` is the version of ajar. Documents of other versions are refused,
+    /// because their members may differ in name or meaning.
     pub fn new(version: &'static str) -> Self {
         Composer {
             version,
@@ -106,8 +108,8 @@ impl Composer {
     /// Reads the facts of a document.
     ///
     /// # Errors
-    /// Fails if the document cannot be read, is not a document of `ajar cfg`, or is incompatible with the
-    /// previous ones.
+    /// Fails if the document cannot be read, is not a document of `ajar cfg`, or does not fit the documents added
+    /// before.
     pub fn add(&mut self, place: &str, input: impl BufRead) -> Result<(), ComposeError> {
         self.places.push(place.to_owned());
         let mut adding = Adding { composer: self, said: DefaultHasher::new() };
@@ -117,7 +119,7 @@ impl Composer {
         Ok(())
     }
 
-    /// Solves the composition of all added documents, which can then be copied.
+    /// Solves the composition of all added documents. After that, the documents can be copied.
     pub fn solve(&mut self) {
         self.program.refines = self.header.as_ref().is_some_and(|(_, header)| {
             let counted = header.get("assumptions").map(Json::items).unwrap_or_default();
@@ -132,13 +134,16 @@ impl Composer {
             out.extend(it.more.then(|| "unknown exceptions".to_owned()));
             let place = self.places.get(it.caller.document).cloned().unwrap_or_default();
             let (caller, callee, out) = (text(it.caller.name), text(it.callee), out.join(", "));
-            let what = format!("{caller} was extracted as if {callee} never let out {out}: extract it again");
+            let what = format!(
+                "{caller} was extracted as if {callee} never threw {out}; extract the document again"
+            );
             self.broken.push((place, what));
         }
     }
 
-    /// Returns the promises between parts that do not hold, with place and description: there, the composed
-    /// document is not sound for the whole program.
+    /// Returns the violated assumptions: what a document assumes about a method of another document, and what is
+    /// false there. Each is a pair of the place of the first document and a description. At these places, the
+    /// composed document is not sound for the whole program.
     pub fn broken(&self) -> &[(String, String)] {
         &self.broken
     }
@@ -171,12 +176,11 @@ impl Composer {
         out.write_all(&text)
     }
 
-    /// Writes the methods of an added document, after composition. `first` tells whether no method has been written
-    /// yet.
+    /// Writes the methods of an added document, as they are after composition. `first` is `true` as long as no method
+    /// has been written to `out`.
     ///
     /// # Errors
-    /// Fails if `out` fails, or if the document has changed since it was added; the output is then
-    /// invalid.
+    /// Fails if `out` fails, or if the document has changed since it was added; the output is then invalid.
     pub fn copy(
         &self,
         place: &str,
@@ -194,7 +198,9 @@ impl Composer {
         // The document was well-formed when it was first read.
         let now = match done {
             Ok(()) => copying.said.finish(),
-            Err(Fault::Bad(at, what)) => return Err(changed(place, &format!("; now {what} (at byte {at})"))),
+            Err(Fault::Bad(at, what)) => {
+                return Err(changed(place, &format!(" and has a fault now, at byte {at}: {what}")));
+            }
             Err(it) => return Err(refused(place, it)),
         };
         let mut said = self.places.iter().zip(&self.said);
@@ -261,23 +267,25 @@ impl Composer {
             Some(it) if it == self.version => {}
             Some(it) => {
                 let own = self.version;
-                return Err(format!("it was written by ajar {it}, and this is {own}; extract it again"));
+                return Err(format!(
+                    "the document was written by ajar {it}, but this is ajar {own}; extract the document again"
+                ));
             }
-            None => return Err("it is no document of ajar".to_owned()),
+            None => return Err("this is no document of ajar".to_owned()),
         }
         match text("command") {
             Some(it) if it == "cfg" || it == "compose" => {}
             it => {
                 let it = it.unwrap_or_default();
                 return Err(format!(
-                    "it is the result of `ajar {it}`; only that of `ajar cfg` can be composed"
+                    "the document is the result of `ajar {it}`; only results of `ajar cfg` can be composed"
                 ));
             }
         }
         let assumed = header.get("assumptions").map(Json::items).unwrap_or_default();
         if assumed.iter().any(|it| it.text() == Some(NARROWED.as_bytes())) {
             return Err(
-                "it was narrowed to what is reached in its own part (--rta), and other parts may reach more; extract it again without --rta"
+                "the document covers only the methods reached in its own part (--rta), and other parts may reach more; extract the document again without --rta"
                     .to_owned(),
             );
         }
@@ -289,12 +297,12 @@ impl Composer {
                 }
                 if key == "names" {
                     return Err(format!(
-                        "it knows other names than {first}: in a world that is not open all parts must know the same \
-                         classes and methods, as ghosts where code is missing"
+                        "the classes and methods that the document knows differ from those of {first}: in a world that \
+                         is not open, all parts must know the same ones, as ghosts where code is missing"
                     ));
                 }
                 return Err(format!(
-                    "its {words} is {other}, and that of {first} is {one}: extract both the same way"
+                    "the {words} is {other}, but {one} in {first}; extract both documents with the same settings"
                 ));
             }
         }
@@ -318,7 +326,7 @@ impl Composer {
             let before = self.program.methods.get(before).and_then(|it| self.places.get(it.document));
             let other = before.map_or("", String::as_str);
             return Err(format!(
-                "{name} is in {other} already: the parts of a program have no method in common"
+                "{name} is in {other} already: the parts of a program must not have a method in common"
             ));
         }
         self.program.by_name.insert(method.name, number);
@@ -328,7 +336,7 @@ impl Composer {
 
     fn trailer(&mut self, trailer: &Json) -> Result<(), String> {
         let (Some(interface), Some(types)) = (trailer.get("interface"), trailer.get("types")) else {
-            return Err("it has no interface at its end".to_owned());
+            return Err("the document has no interface at its end".to_owned());
         };
         for it in interface.get("required").map(Json::items).unwrap_or_default() {
             if let Some(text) = it.text() {
@@ -349,7 +357,7 @@ impl Composer {
             if before != above {
                 let text = |it: NameId| String::from_utf8_lossy(names.text(it)).into_owned();
                 return Err(format!(
-                    "it says that {} extends {}, and another document {}: they are not parts of one program",
+                    "{} extends {} in this document, but {} in another: the documents are not parts of one program",
                     text(id),
                     text(above),
                     text(before)
@@ -363,14 +371,15 @@ impl Composer {
     }
 }
 
-/// Returns a JSON string of any characters.
+/// Returns `text` as a JSON string, with escapes where needed.
 fn quoted(text: &str) -> Json {
     let mut out = Vec::new();
     text.encode_utf16().for_each(|it| unit(&mut out, it));
     Json::String(out.into())
 }
 
-/// Returns the text of a setting. The way in which a JDK was found is not part of it.
+/// Returns the text of a setting in the header. The text of the setting `jdk` is returned without the way in which
+/// the JDK was found.
 fn setting(header: &Json, key: &str) -> String {
     let mut out = Vec::new();
     header.get(key).unwrap_or(&Json::Null).write(&mut out);
@@ -389,13 +398,13 @@ fn refused(place: &str, fault: Fault) -> ComposeError {
 }
 
 fn changed(place: &str, how: &str) -> ComposeError {
-    ComposeError::Refused(format!("{place}: the document changed while it was composed{how}; compose again"))
+    ComposeError::Refused(format!("{place}: the document changed during composition{how}; compose again"))
 }
 
-/// The sink for the first reading of a document.
+/// The sink for the first reading of a document, which collects the facts of its methods.
 struct Adding<'a> {
     composer: &'a mut Composer,
-    /// The hash of the content.
+    /// The hash of the content read so far.
     said: DefaultHasher,
 }
 
@@ -416,15 +425,15 @@ impl Sink for Adding<'_> {
     }
 }
 
-/// The sink for the second reading of a document.
+/// The sink for the second reading of a document, which writes the methods as they are after composition.
 struct Copying<'a, W> {
     program: &'a Program,
     out: &'a mut W,
     format: Format,
     first: &'a mut bool,
-    /// The hash of the content.
+    /// The hash of the content read so far.
     said: DefaultHasher,
-    /// The error for which the result cannot be written.
+    /// The error with which writing the result failed, if it failed.
     failed: Option<io::Error>,
 }
 

@@ -9,12 +9,13 @@ use super::json::Json;
 use super::solve::{Link, Program};
 use super::types::{NameId, Names, Part, Piece, Value};
 
-/// Returns the method with linked calls and refined open sets.
+/// Returns the method as it is after composition: calls to methods of other documents have these methods as targets,
+/// and the unknown exceptions of such calls are replaced by the exceptions of the targets.
 ///
 /// # Errors
 /// Fails if the method has changed since its document was first read.
 pub(super) fn rewritten(program: &Program, method: Json) -> Result<Json, String> {
-    let unknown = || "the method is not the one that was read first".to_owned();
+    let unknown = || "the method differs from the first reading of the document".to_owned();
     let name = method.get("method").and_then(Json::text).and_then(|it| program.names.known(it));
     let number = name.and_then(|it| program.by_name.get(&it)).copied().ok_or_else(unknown)?;
     let facts = program.methods.get(number).ok_or_else(unknown)?;
@@ -39,11 +40,11 @@ pub(super) fn rewritten(program: &Program, method: Json) -> Result<Json, String>
     Ok(method)
 }
 
-/// Links the calls.
+/// Adds the targets that composition found to the calls, and removes the calls that run no code.
 fn calls(program: &Program, facts: &Method, calls: &mut Json) -> Result<(), String> {
     let Json::Array(calls) = calls else { return Ok(()) };
     if calls.len() != facts.calls.len() {
-        return Err("the calls of the method have changed".to_owned());
+        return Err("the calls of the method differ from the first reading of the document".to_owned());
     }
     let vanishes = |it: &Call| program.link(facts.name, it) == Link::Nothing;
     for (json, call) in calls.iter_mut().zip(&facts.calls) {
@@ -66,7 +67,8 @@ fn calls(program: &Program, facts: &Method, calls: &mut Json) -> Result<(), Stri
     Ok(())
 }
 
-/// Returns the reason why a linked call is still open: its class is present now, but unknown classes may extend it.
+/// Returns the reason why a call is still open after composition. If the called class is present now, the reason is
+/// that unknown classes may extend it.
 fn openness(program: &Program, call: &Call, link: Link, before: Json) -> Json {
     let class = call.declared.and_then(|it| program.by_name.get(&it)).map(|&it| program.methods[it].class);
     match (link, class) {
@@ -78,7 +80,7 @@ fn openness(program: &Program, call: &Call, link: Link, before: Json) -> Json {
     }
 }
 
-/// Returns the new nodes and edges.
+/// Returns the nodes and edges of the method after composition.
 fn graph(
     program: &Program,
     number: usize,
@@ -124,7 +126,7 @@ fn graph(
     (Json::Array(acc), Json::Array(moved(edges, &becomes)))
 }
 
-/// Returns the edges between the new nodes, sorted by start.
+/// Returns the edges of the new graph, sorted by start. `becomes` maps each old node to its new nodes.
 fn moved(edges: &[Json], becomes: &[Vec<u32>]) -> Vec<Json> {
     let mut acc: Vec<(u32, Json)> = Vec::with_capacity(edges.len());
     for edge in edges {
@@ -145,7 +147,7 @@ fn moved(edges: &[Json], becomes: &[Vec<u32>]) -> Vec<Json> {
     acc.into_iter().map(|it| it.1).collect()
 }
 
-/// Returns the known exceptions of each instruction, keyed by its node and whether they leave the method.
+/// Returns the known exceptions that each instruction raises, keyed by its node and by whether they leave the method.
 fn known_by_place(
     program: &Program,
     nodes: &[Json],
@@ -167,7 +169,8 @@ fn known_parts(names: &Names, list: Option<&Json>) -> BTreeSet<Part> {
     list.map(Json::items).unwrap_or_default().iter().filter_map(part).collect()
 }
 
-/// Returns the method, called at the node, from which open exceptions come.
+/// Returns a method that is called at node `at` and lets out unknown exceptions: the first by name, if there are
+/// several; `None` if there is none.
 fn callee(program: &Program, facts: &Method, at: u32) -> Option<NameId> {
     let call = facts.call_at(at).0?;
     let linked = match program.link(facts.name, call) {
@@ -181,7 +184,8 @@ fn callee(program: &Program, facts: &Method, at: u32) -> Option<NameId> {
     linked.into_iter().filter(open).min_by_key(|&it| program.names.text(it))
 }
 
-/// Returns the node with another set: an open one with a reason, or a known one.
+/// Returns `node` with the exceptions `parts` instead of its own exceptions. With `open`, the set of exceptions is
+/// open: the pair holds the set, for its excluded types, and the reason.
 fn with_set(program: &Program, node: &Json, parts: &BTreeSet<Part>, open: Option<(&Piece, Json)>) -> Json {
     let Json::Object(members) = node else { return node.clone() };
     let mut acc = Vec::with_capacity(members.len());
@@ -223,7 +227,7 @@ fn reason(names: &Names, word: &str, name: Option<NameId>) -> Json {
     Json::Object(vec![member("reason", Json::plain(word)), member("name", name)])
 }
 
-/// Returns classes and cones, sorted by name.
+/// Returns classes and cones as a JSON list, sorted by name.
 fn list(names: &Names, parts: &BTreeSet<Part>) -> Json {
     let mut parts: Vec<Part> = parts.iter().copied().collect();
     parts.sort_by_key(|it| (names.text(it.class), it.cone));

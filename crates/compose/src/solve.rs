@@ -1,9 +1,10 @@
 //! Determines which calls are linked, and which exceptions leave each method: the least solution.
 //!
 //! If a call can only go to provided methods, its open part is limited to the exceptions that leave these methods.
-//! The open part of rethrown exceptions is limited to what is caught in the method. Everything else remains as in
-//! the documents. The statements of a document hold for every completion of its part, so for the program of all
-//! parts, those of all documents hold together, and their meet is sound.
+//! The open part of rethrown exceptions is limited to what is caught in the method. Everything else remains as in the
+//! documents. The statements of a document hold for every completion of its part, and the whole program is a
+//! completion of each part. So the statements of all documents hold for the whole program, and the meet of the
+//! statements is sound.
 
 use std::collections::BTreeSet;
 
@@ -25,8 +26,9 @@ pub(super) struct Program {
     pub(super) values: Vec<Value>,
     /// For each method, the solution for its nodes with open sets; `None` for nodes that remain unchanged.
     pub(super) nodes: Vec<Vec<Option<Value>>>,
-    /// Whether the composition refines anything. It does not if the documents count errors that only the whole
-    /// program decides, nor in profile `paper`, where composition is union.
+    /// Whether composition refines open sets. `false` in profile `paper`, where composition only joins the documents.
+    /// Also `false` for documents with linkage errors of absent classes, because only an analysis of the whole
+    /// program decides which of these errors occur.
     pub(super) refines: bool,
 }
 
@@ -39,28 +41,30 @@ pub(super) enum Link {
     May(NameId),
     /// The method that the call names is its only target.
     Only(NameId),
-    /// The call vanishes: the class that may be initialised runs no code.
+    /// The call is removed: it may only initialise a class, and the initialisation of this class runs no code.
     Nothing,
 }
 
-/// Exceptions that leave a method although a caller was extracted as if they never did.
+/// Exceptions that leave a method, although the graph of one of its callers was extracted on the assumption that they
+/// do not.
 pub(super) struct Breach<'a> {
     pub(super) caller: &'a Method,
     pub(super) callee: NameId,
-    /// The known exceptions.
+    /// The known exceptions that leave the called method against the caller's assumption.
     pub(super) known: BTreeSet<Part>,
-    /// Whether there are open ones, too.
+    /// Whether also unknown exceptions leave the called method against the caller's assumption.
     pub(super) more: bool,
 }
 
-/// The origin of the open set of a node.
+/// The origin of the open set of a node, as far as composition can replace the set by known exceptions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Source {
-    /// Something that is not described by the document, or is still absent.
+    /// The origin is not described in the document, or is a class or method that is still absent; the set remains
+    /// unchanged.
     Fixed,
-    /// These methods, as indices into [`Program::methods`].
+    /// The set consists of the exceptions that leave these methods, given as indices into [`Program::methods`].
     Methods(Vec<usize>),
-    /// Exceptions that the method catches.
+    /// The set consists of exceptions that the method has caught and throws again.
     Caught,
 }
 
@@ -117,8 +121,8 @@ impl Program {
         self.by_name.get(&name).and_then(|&it| self.methods.get(it))
     }
 
-    /// Iterates to the least solution. Methods are sorted by name, because which parts of a union are kept may
-    /// depend on the order.
+    /// Computes the least solution by iteration. The methods are sorted by name first, because their order may decide
+    /// which of several equivalent parts of a union are kept.
     pub(super) fn solve(&mut self) {
         self.methods.sort_by(|a, b| self.names.text(a.name).cmp(self.names.text(b.name)));
         self.by_name = self.methods.iter().enumerate().map(|(i, it)| (it.name, i)).collect();
@@ -151,7 +155,7 @@ impl Program {
         }
     }
 
-    /// Updates one method. Returns whether more exceptions leave it now.
+    /// Updates the solution for the method with index `i`. Returns whether more exceptions leave the method now.
     fn step(&mut self, i: usize, sources: &[Source]) -> bool {
         let mut nodes = std::mem::take(&mut self.nodes[i]);
         let method = &self.methods[i];
@@ -186,7 +190,8 @@ impl Program {
         more
     }
 
-    /// Returns the open exceptions that the method may catch.
+    /// Returns the exceptions, after composition, of the open sets that do not leave the method, because a handler
+    /// may catch them; empty if the method rethrows no open set.
     fn caught(&self, method: &Method, nodes: &[Option<Value>]) -> Value {
         let mut acc = Value::default();
         if method.opens.iter().any(|it| it.caught) {
@@ -198,8 +203,9 @@ impl Program {
         acc
     }
 
-    /// Returns the exceptions that leave methods although callers in other documents were extracted as if they
-    /// never did: a ghost's promise is broken, or the documents were extracted from different code.
+    /// Returns the exceptions that leave methods although callers in other documents were extracted on the assumption
+    /// that they do not. This happens if a ghost breaks its promise, or if the documents were extracted from
+    /// different code.
     pub(super) fn breaches(&self) -> Vec<Breach<'_>> {
         let mut acc = Vec::new();
         for caller in &self.methods {
@@ -241,7 +247,7 @@ impl Program {
         (!known.is_empty() || more).then_some(Breach { caller, callee: method.name, known, more })
     }
 
-    /// Returns the origins of the open sets of a method.
+    /// Returns the origin of each open set of a method.
     fn sources(&self, method: &Method) -> Vec<Source> {
         let of = |open: &super::facts::Open| match method.call_at(open.at) {
             (None, false) if open.caught && self.refines => Source::Caught,

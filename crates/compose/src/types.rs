@@ -45,7 +45,7 @@ impl Names {
     }
 }
 
-/// A class, or the cone of a class: itself and all subclasses.
+/// An exception class alone, or with `cone` the class and all its subclasses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Part {
     pub(super) class: NameId,
@@ -59,18 +59,19 @@ pub(super) struct Piece {
     pub(super) except: BTreeSet<Part>,
 }
 
-/// The exceptions of a node or method.
+/// The exceptions that a node represents or that leave a method: the known ones, and an open set for the unknown
+/// ones.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Value {
     pub(super) known: BTreeSet<Part>,
     pub(super) open: Option<Piece>,
 }
 
-/// The superclasses according to the documents.
+/// The direct superclass of each exception class, as far as the documents contain it.
 #[derive(Default)]
 pub(super) struct Types {
     pub(super) supers: FxHashMap<NameId, NameId>,
-    /// The id of `java/lang/Throwable`, which has no superclass of interest.
+    /// The id of `java/lang/Throwable`, at which chains of superclasses end.
     pub(super) top: Option<NameId>,
 }
 
@@ -108,7 +109,8 @@ impl Types {
         others.contains(&part) || others.iter().any(|&it| self.is_in(part, it))
     }
 
-    /// Returns a superset of the intersection; it is exact if the subclass relations are known.
+    /// Returns a type or cone that contains all exceptions which are both in `a` and in `b`; `None` if there are
+    /// certainly none. The result is the exact intersection if the subclass relations are known.
     fn meet(&self, a: Part, b: Part) -> Option<Part> {
         if self.is_in(a, b) {
             return Some(a);
@@ -136,7 +138,7 @@ impl Types {
         acc
     }
 
-    /// Returns the part of an open set that may be in another.
+    /// Returns the part of the open set `open` that may be in the open set `piece`, if there is one.
     pub(super) fn open_in(&self, open: &Piece, piece: &Piece) -> Option<Piece> {
         let except: BTreeSet<Part> = open.except.union(&piece.except).copied().collect();
         let mut within = self.meet_all(&open.within, &piece.within);
@@ -144,7 +146,7 @@ impl Types {
         (!within.is_empty()).then(|| Piece { within: self.largest(within), except: self.largest(except) })
     }
 
-    /// Removes the parts that are contained in others.
+    /// Returns the parts without those that are contained in another part.
     fn largest(&self, parts: BTreeSet<Part>) -> BTreeSet<Part> {
         let less = |it: Part, other: Part| self.is_in(it, other) && !self.is_in(other, it);
         let more = |it: &Part| parts.iter().any(|&other| less(*it, other));
@@ -155,7 +157,7 @@ impl Types {
         self.is_in_some(part, &piece.except) || piece.within.iter().all(|&it| self.meet(part, it).is_none())
     }
 
-    /// Returns a superset of both.
+    /// Returns an open set that contains both given sets; `None` stands for an empty open set.
     pub(super) fn join(&self, a: Option<Piece>, b: Option<Piece>) -> Option<Piece> {
         let (Some(a), Some(b)) = (&a, &b) else { return a.or(b) };
         let except = a.except.union(&b.except).copied();

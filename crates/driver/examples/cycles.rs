@@ -1,6 +1,6 @@
-//! Measures the CPU time of the driver's part of a cycle: `cycles CLASSES [JDK]` watches a copy of a class folder
-//! with a JDK, rewrites one class file at a time with other bytes, and prints the time for waiting for the world and
-//! for settling it, over all threads of the process.
+//! Measures the CPU time of the crate `driver` in a cycle (the reaction to a change on disk). `cycles CLASSES [JDK]`
+//! watches a copy of a class folder with a JDK, and rewrites one class file at a time with other bytes. It prints the
+//! CPU time of all threads of the process for loading the changed world and for settling it.
 
 use std::time::{Duration, Instant};
 
@@ -92,7 +92,7 @@ fn report(what: &str, mut times: Vec<Duration>) {
     println!("{what:>9}: {:>8.2?} at p50, {:>8.2?} at p90, {:>8.2?} at p99", at(50), at(90), at(99));
 }
 
-/// The CPU time of all threads, to the nanosecond (proc(5), `schedstat`).
+/// Returns the CPU time of all threads, to the nanosecond (proc(5), `schedstat`).
 fn cpu() -> anyhow::Result<Duration> {
     // Makes the system count the time up to now.
     std::thread::yield_now();

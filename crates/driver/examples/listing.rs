@@ -1,5 +1,5 @@
-//! Measures listing from memory: `listing FILE`, a jar or an image. Prints the best of ten, in processor time where
-//! the kernel reports it, as the machine may be busy.
+//! Measures the listing of a jar or JDK image from memory: `listing FILE`. Prints the minimum of ten runs, in
+//! processor time if the kernel reports it, because the machine may be busy.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The processor time of this thread to the nanosecond, or else the elapsed time.
+/// Returns the processor time of this thread to the nanosecond, or the elapsed time if the kernel does not report it.
 fn now() -> Duration {
     static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
     let start = START.get_or_init(std::time::Instant::now);

@@ -1,6 +1,6 @@
-//! Measures watching: `watching [CLASSES]`, by default a folder of 5000 class files, a jar and a war of 60 MB each.
-//! Prints the time from the end of writing to the updated world, including the settle time, and how long an
-//! examination takes in which nothing changed. The median of nine, as the machine may be busy.
+//! Measures the watching of files: `watching [CLASSES]`. The watched files are a folder of class files (5000 by
+//! default), a jar and a war of 60 MB each. Prints the time from the end of writing to the updated world, including
+//! the settle time, and the time of an examination in which no file changed. Each time is the median of nine.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -113,7 +113,7 @@ fn zip(folder: &Utf8Path, archive: &Utf8Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Bytes that cannot be compressed.
+/// Returns bytes that cannot be compressed.
 fn noise(random: &mut u64, length: usize) -> Vec<u8> {
     let mut next = || {
         *random ^= *random << 13;

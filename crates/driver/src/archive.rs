@@ -1,5 +1,5 @@
-//! Archives as containers: the layout of an archive, which of its members are classes and under which roots, and the
-//! archives inside it, which are read in place.
+//! Archives as containers: determines the layout of an archive and the roots of its classes, and opens the archives
+//! inside it, which are read in place.
 
 use std::sync::Arc;
 
@@ -18,28 +18,32 @@ use crate::problem::Problem;
 use crate::zip::{Blob, DEFLATED, Member, MemberKind, Zip, ZipEntry, has_extension};
 use ide::Role;
 
-/// Archives inside archives are opened down to this depth.
+/// The maximum depth to which archives inside archives are opened; an archive on disk has depth 0.
 const MAX_DEPTH: usize = 8;
 
-/// Limits on what one input may make us open: an archive can name the same inner archive many times over, at every
-/// level.
+/// The maximum number of archives, including inner archives, that are opened for one archive on disk. The limits are
+/// needed because an archive can contain the same inner archive many times, at every level.
 const MAX_ARCHIVES: usize = 10_000;
+/// The maximum total number of members of the archives that are opened for one archive on disk.
 const MAX_MEMBERS: usize = 8_000_000;
+/// The maximum total size in bytes of the inner archives that are decompressed for one archive on disk.
 const MAX_INFLATED: u64 = 4 << 30;
 
-/// Opens archives, and collects their containers and problems.
+/// Opens an archive with its inner archives, and collects the containers and problems that are found.
 pub(crate) struct ArchiveOpener<'a> {
-    /// The release for which multi-release archives select their entries.
+    /// The Java release for which entries of multi-release archives are selected.
     pub(crate) release: u16,
-    /// The containers found so far.
+    /// The containers and declared classes found so far.
     pub(crate) found: &'a mut Found,
     /// The problems found so far.
     pub(crate) problems: &'a mut Vec<Problem>,
-    /// The loader that looks for classes in the archive itself.
+    /// The class loader that finds the archive's own classes when the program runs. The classes of inner archives
+    /// have other loaders.
     loader: Loader,
-    /// Whether the archives being opened are inside a plain jar.
+    /// Whether the archive being opened is inside a plain jar (not a war, ear or Spring Boot jar), at any depth.
     is_late: bool,
-    /// The inflated inner archives, for callers that open the same archives repeatedly.
+    /// The decompressed inner archives, kept so that they can be reused when the archive on disk changes; `None` if
+    /// the archive is opened only once.
     pub(crate) inner: Option<&'a mut Inner>,
     archives: usize,
     members: usize,
@@ -47,31 +51,33 @@ pub(crate) struct ArchiveOpener<'a> {
     scratch: Scratch,
 }
 
-/// Inner archives that had to be inflated, by the identity of their stored bytes.
+/// The decompressed inner archives of one archive, by the identity (size, CRC and hash) of their compressed bytes.
 #[derive(Default)]
 pub(crate) struct Inner {
-    /// Those of the previous version of the archive: they need not be inflated again.
+    /// The inner archives of the previous version of the archive, which need not be decompressed again.
     pub(crate) before: FxHashMap<EntryIdentity, Blob>,
-    /// Those of the current version of the archive.
+    /// The inner archives of the current version of the archive.
     pub(crate) now: FxHashMap<EntryIdentity, Blob>,
 }
 
-/// The containers found, in class-path order.
+/// The containers found in the inputs, and the classes that manifests and service files declare.
 #[derive(Default)]
 pub(crate) struct Found {
-    /// The containers of the class path.
+    /// The containers of the class path, in its order.
     pub(crate) containers: Vec<Arc<LoadedContainer>>,
-    /// Jars inside plain jars. The JVM does not look into them, but the launchers of such jars do. They come last,
-    /// so that their classes do not hide any class on the class path.
+    /// The containers of jars that are inside plain jars (not wars, ears or Spring Boot jars). The JVM does not
+    /// search inner jars, but launchers inside such jars do. These containers come last, so that their classes do not
+    /// hide any class on the class path.
     pub(crate) late: Vec<Arc<LoadedContainer>>,
-    /// Classes that files beside the classes declare as starting points of the program.
+    /// The classes that manifests and service files declare as starting points of the program (agents and providers
+    /// of services).
     pub(crate) declared: Vec<Declared>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layout {
     Jar,
-    /// A war or a Spring Boot jar: classes are below one folder, inner jars are beside it.
+    /// A war or a Spring Boot jar: the classes are below one folder, the inner jars in a folder beside it.
     Web {
         inf: &'static str,
         classes: &'static str,
@@ -95,7 +101,7 @@ struct Opened {
 }
 
 impl<'a> ArchiveOpener<'a> {
-    /// Creates an opener whose limits are unused.
+    /// Creates an opener that has not opened any archive yet. It will add what it finds to `found` and `problems`.
     pub(crate) fn new(
         release: u16,
         found: &'a mut Found,
@@ -117,8 +123,8 @@ impl<'a> ArchiveOpener<'a> {
         }
     }
 
-    /// Opens an archive and everything inside it. Returns its manifest, for the `Class-Path`; an error if the
-    /// archive itself cannot be read.
+    /// Opens an archive and its inner archives. Returns the manifest of the archive; an error if the archive itself
+    /// cannot be read.
     pub(crate) fn open(&mut self, name: &str, blob: Blob, role: Role) -> Result<Manifest, String> {
         self.open_at(name, blob, role, 0)
     }
@@ -150,7 +156,8 @@ impl<'a> ArchiveOpener<'a> {
         Ok(opened.manifest)
     }
 
-    /// Reports what is irregular about the archive as a whole.
+    /// Adds a problem for each fault of the archive as a whole, such as an entry that makes the JVM refuse the
+    /// archive.
     fn report(&mut self, opened: &Opened) {
         let Opened { name, zip, members, .. } = opened;
         let mut note = |what: String| self.problems.push(Problem::note(name.clone(), what));
@@ -175,7 +182,7 @@ impl<'a> ArchiveOpener<'a> {
         }
         let sum = members.iter().fold(0u64, |acc, it| acc.saturating_add(it.entry.compressed_size()));
         if sum > zip.len() as u64 {
-            note("its entries overlap: they claim more bytes than the archive has; all are read".to_owned());
+            note("the entries of the archive overlap: they claim more bytes than the archive has; all are read".to_owned());
         }
     }
 
@@ -215,7 +222,7 @@ impl<'a> ArchiveOpener<'a> {
         }
     }
 
-    /// Reads a member that is not a class. If it cannot be read, that is reported, and the result is `None`.
+    /// Reads a member that is not a class. If the member cannot be read, adds a problem and returns `None`.
     fn small_member(&mut self, opened: &Opened, member: &Member) -> Option<Vec<u8>> {
         let (inflater, buffer) = self.scratch.parts();
         match entry_bytes(&opened.zip, &member.entry, inflater, buffer) {
@@ -227,7 +234,8 @@ impl<'a> ArchiveOpener<'a> {
         }
     }
 
-    /// Adds the containers of the classes in this archive itself.
+    /// Adds the containers of this archive's own classes (below its root, or below `WEB-INF/classes/` and the like).
+    /// Does not open inner archives.
     fn add_classes(&mut self, opened: &mut Opened) {
         match opened.layout {
             Layout::Jar | Layout::Ear => {
@@ -243,8 +251,9 @@ impl<'a> ArchiveOpener<'a> {
         }
     }
 
-    /// Adds a container of the classes below `root` and not below `except`, if there are any. Takes the names of
-    /// these classes out of the directory.
+    /// Adds a container of the class candidates below `root` and not below `except`; nothing if there are none,
+    /// except for the root of a plain jar. With `release`, selects the entries for that Java release. Moves the names
+    /// of these classes from `opened` to the container.
     fn add_root(
         &mut self,
         opened: &mut Opened,
@@ -313,7 +322,7 @@ impl<'a> ArchiveOpener<'a> {
         }));
     }
 
-    /// Opens the archives inside an archive.
+    /// Opens the inner archives of an archive, within the limits on depth, number and size.
     fn open_inner(&mut self, opened: &Opened) {
         for member in self.inner_archives(opened) {
             let name = member_path(&opened.name, &member.name);
@@ -338,7 +347,7 @@ impl<'a> ArchiveOpener<'a> {
         }
     }
 
-    /// The members that are archives, in class-path order.
+    /// Returns the members that are inner archives, in class-path order.
     fn inner_archives<'o>(&mut self, opened: &'o Opened) -> Vec<&'o Member> {
         if opened.layout == Layout::Jmod {
             return Vec::new();
@@ -360,7 +369,8 @@ impl<'a> ArchiveOpener<'a> {
         inner.into_iter().map(|(_, _, it)| it).collect()
     }
 
-    /// The positions of inner jars according to `classpath.idx`; empty if there is none.
+    /// Returns the inner jars that the index `classpath.idx` of a Spring Boot jar lists, each with its position in
+    /// the index; empty if the archive has no index.
     fn class_path_order(&mut self, opened: &Opened) -> FxHashMap<String, usize> {
         let Layout::Web { inf, lib, .. } = opened.layout else { return FxHashMap::default() };
         let is_index = |it: &&Member| it.name.strip_prefix(inf) == Some(CLASSPATH_INDEX_NAME);
@@ -422,8 +432,8 @@ fn layout_of(name: &str, members: &[Member]) -> Layout {
     }
 }
 
-/// The role of an inner archive: a library, except for the modules of an ear (its wars, and the jars beside them)
-/// and for wars anywhere.
+/// Returns the role of an inner archive. In an archive of the program, inner wars and the modules of an ear (the
+/// archives at its top level) belong to the program. Every other inner archive is a library ([`lib`]).
 fn inner_role(opened: &Opened, name: &str) -> Role {
     let is_module = opened.layout == Layout::Ear && !name.contains('/');
     if opened.role == Role::App && (is_module || has_extension(name, "war")) {
@@ -433,7 +443,7 @@ fn inner_role(opened: &Opened, name: &str) -> Role {
     }
 }
 
-/// The role of an archive that comes with a container of this role.
+/// Returns the role of a library inside an archive with the role `role`: `Jdk` inside a JDK, otherwise `Lib`.
 fn lib(role: Role) -> Role {
     if role == Role::Jdk { Role::Jdk } else { Role::Lib }
 }

@@ -1,5 +1,5 @@
-//! The differences between two versions of a container, entry by entry. Where both versions share what was read,
-//! pointers are compared; where an archive was read again, the stored bytes are.
+//! The differences between two versions of a container, entry by entry. For contents that both versions share,
+//! pointers are compared; for an archive that was read again, the stored bytes.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,17 +8,17 @@ use rustc_hash::FxHashMap;
 
 use crate::container::{ClassEntry, FileContent, LoadedContainer, Place, Store};
 
-/// The differences between two versions of a container. Entries are given by their index in `classes`, in ascending
-/// order: in the later version, or for removed entries in the earlier one.
+/// The differences between two versions of a container. An entry is given by its index in `classes`: of the earlier
+/// version for a removed entry, of the later version for all others. All lists of indices are in ascending order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct EntryChanges {
-    /// Entries that only the later version has.
+    /// The entries that only the later version has.
     pub added: Vec<usize>,
-    /// Entries that only the earlier version has.
+    /// The entries that only the earlier version has.
     pub removed: Vec<usize>,
-    /// Entries of both versions whose content differs, or may differ because it cannot be read.
+    /// The entries of both versions whose content differs, or may differ because it cannot be read.
     pub changed: Vec<EntryPair>,
-    /// Whether the entries that both versions have are in a different order in the later one.
+    /// Whether the order of the entries that both versions have differs.
     pub is_reordered: bool,
 }
 
@@ -32,22 +32,22 @@ pub struct EntryPair {
 }
 
 impl EntryChanges {
-    /// Whether both versions have the same entries with the same content, at the same indices.
+    /// Returns whether both versions have the same entries with the same content, at the same indices.
     pub fn is_empty(&self) -> bool {
         self.keeps_numbers() && self.changed.is_empty()
     }
 
-    /// Whether both versions have the same entries, at the same indices.
+    /// Returns whether both versions have the same entries, at the same indices; their content may differ.
     pub fn keeps_numbers(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty() && !self.is_reordered
     }
 }
 
 impl LoadedContainer {
-    /// Returns the differences from an earlier version of this container, which has the same name. Entries
-    /// correspond if they have the same member below the same root. Name, role, loader and manifest are not
-    /// compared. Takes a step for each entry, and compares the stored bytes of entries of archives and images that
-    /// were read again.
+    /// Returns the differences from an earlier version of this container. Entries correspond if they have the same
+    /// full name and the same root. Name, role, loader and manifest of the containers are not compared. The time is
+    /// linear in the number of entries, plus the comparison of stored bytes in archives and images that were read
+    /// again.
     pub fn changes_since(&self, before: &LoadedContainer) -> EntryChanges {
         let mut acc = EntryChanges::default();
         if std::ptr::eq(self, before) {
@@ -65,7 +65,7 @@ impl LoadedContainer {
             }
         };
         (0..start).for_each(|it| compare(it, it));
-        // The entries in between are matched by name; of several entries of one name, the first matches the first.
+        // The entries in between are matched by name. Several entries of one name are matched in their order.
         let mut by_name: FxHashMap<(&str, u32), VecDeque<usize>> = FxHashMap::default();
         for (idx, entry) in old.iter().enumerate().take(old.len() - end).skip(start) {
             by_name.entry((entry.member(), entry.root_len)).or_default().push_back(idx);
@@ -87,8 +87,8 @@ impl LoadedContainer {
         acc
     }
 
-    /// Whether this container has the same entries as another version of it, with the same content in those entries
-    /// for which `counts` returns true.
+    /// Returns whether this container has the same entries as another version of it. The content is compared only for
+    /// entries for which `counts` returns true.
     pub(crate) fn has_entries_of(
         &self,
         other: &LoadedContainer,
@@ -100,7 +100,7 @@ impl LoadedContainer {
         self.classes.len() == other.classes.len() && self.classes.iter().zip(&other.classes).all(is_same)
     }
 
-    /// Whether an entry certainly has the same content as an entry of another version.
+    /// Returns whether `entry` certainly has the same content as the entry `old` of the earlier version `before`.
     fn has_same_content(&self, entry: &ClassEntry, before: &LoadedContainer, old: &ClassEntry) -> bool {
         match (&entry.place, &old.place) {
             (Place::File(a), Place::File(b)) => {
@@ -131,13 +131,15 @@ impl LoadedContainer {
 }
 
 impl ClassEntry {
-    /// Whether both are the same entry in two versions of a container. Versions of a folder share names.
+    /// Returns whether two entries of two versions of a container have the same full name and the same root. Versions
+    /// of a folder share the texts of names, so pointers are compared first.
     fn is_named_as(&self, other: &ClassEntry) -> bool {
         let is_same = Arc::ptr_eq(&self.member, &other.member) || self.member == other.member;
         is_same && self.root_len == other.root_len
     }
 
-    /// Whether both were read from the file at the same time.
+    /// Returns whether both entries share the content that was read from a file once, so that it need not be
+    /// compared.
     fn shares_file_of(&self, other: &ClassEntry) -> bool {
         match (&self.place, &other.place) {
             (Place::File(a), Place::File(b)) => Arc::ptr_eq(a, b) && a.content.is_some(),

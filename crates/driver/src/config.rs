@@ -1,5 +1,5 @@
-//! The configuration: the command line takes precedence over the environment, that over the nearest `ajar.toml`, and
-//! that over defaults. Each setting has its origin, which `ajar config` shows.
+//! The configuration. Options on the command line take precedence over environment variables, these over the nearest
+//! `ajar.toml`, and that file over the defaults. The origin of each setting is kept, and `ajar config` shows it.
 
 use std::fmt;
 
@@ -10,21 +10,23 @@ use toml::Value;
 use crate::jdk::JdkChoice;
 use crate::world::split_class_path;
 
-/// The settings of a run.
+/// The settings of a run of ajar: from the command line, the environment and `ajar.toml`, or built-in defaults.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// `class-path`: the libraries.
+    /// `class-path`: the libraries of the program.
     pub class_path: Setting<Vec<Utf8PathBuf>>,
-    /// `module-path`: modules, and folders of modules.
+    /// `module-path`: the module path: modules, and folders of modules.
     pub module_path: Setting<Vec<Utf8PathBuf>>,
-    /// `add-exports`: packages that are exported although their modules do not export them, `module/package` each.
+    /// `add-exports`: the packages that are treated as exported although their modules do not export them, each
+    /// written `module/package`.
     pub add_exports: Setting<Vec<String>>,
-    /// `trust-sealed`: whether packages that manifests seal are assumed to get no further classes.
+    /// `trust-sealed`: whether a package that a manifest seals is assumed to have no classes besides the present
+    /// ones.
     pub trust_sealed: Setting<bool>,
     /// `jdk`: the JDK whose class library is used.
     pub jdk: Setting<JdkChoice>,
-    /// `release`: the Java release for which multi-release jars select their entries; `None` for the release of the
-    /// JDK.
+    /// `release`: the Java release for which entries of multi-release jars are selected; `None` for the release of
+    /// the JDK.
     pub release: Setting<Option<u16>>,
     /// `threads`: the number of worker threads.
     pub threads: Setting<usize>,
@@ -34,10 +36,10 @@ pub struct Settings {
     pub color: Setting<Color>,
 }
 
-/// A value and its origin.
+/// The value of a setting, and its origin.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Setting<T> {
-    /// The value.
+    /// The value of the setting.
     pub value: T,
     /// The origin of the value.
     pub origin: Origin,
@@ -46,56 +48,56 @@ pub struct Setting<T> {
 /// The origin of a setting.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Origin {
-    /// The built-in default.
+    /// The setting has its built-in default value.
     Default,
-    /// This `ajar.toml`.
+    /// The setting comes from the `ajar.toml` at this path.
     File(Utf8PathBuf),
-    /// This environment variable.
+    /// The setting comes from the environment variable with this name.
     Environment(String),
-    /// The command line: the name of the flag.
+    /// The setting comes from the command-line flag with this name.
     CommandLine(String),
 }
 
-/// When to colour output.
+/// When the output is coloured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Color {
-    /// If the output is a terminal.
+    /// The output is coloured if it goes to a terminal.
     Auto,
-    /// Always.
+    /// The output is always coloured.
     Always,
-    /// Never.
+    /// The output is never coloured.
     Never,
 }
 
-/// The settings given on the command line; `None` for those that are not.
+/// The settings given on the command line; `None` for each setting that is not given there.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Overrides {
-    /// `--class-path`: the entries of all path lists.
+    /// `--class-path`: the entries of all occurrences of the option, in order.
     pub class_path: Option<Vec<Utf8PathBuf>>,
-    /// `--module-path`: the entries of all path lists.
+    /// `--module-path`: the entries of all occurrences of the option, in order.
     pub module_path: Option<Vec<Utf8PathBuf>>,
-    /// `--add-exports`.
+    /// `--add-exports`: the exported packages, each written `module/package`.
     pub add_exports: Option<Vec<String>>,
-    /// `--trust-sealed`.
+    /// `--trust-sealed`: whether a sealed package is assumed to have no classes besides the present ones.
     pub trust_sealed: Option<bool>,
-    /// `--jdk`.
+    /// `--jdk`: the JDK whose class library is used.
     pub jdk: Option<JdkChoice>,
-    /// `--release`.
+    /// `--release`: the Java release for which entries of multi-release jars are selected.
     pub release: Option<u16>,
-    /// `--threads`.
+    /// `--threads`: the number of worker threads.
     pub threads: Option<usize>,
-    /// `--output-format`.
+    /// `--output-format`: the name of the output format.
     pub output_format: Option<String>,
-    /// `--color`.
+    /// `--color`: when the output is coloured.
     pub color: Option<Color>,
 }
 
-/// One line of `ajar config`.
+/// One line of the output of `ajar config`: a setting with its origin.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Row {
-    /// The key, as in `ajar.toml`.
+    /// The key of the setting, as in `ajar.toml`.
     pub key: &'static str,
-    /// The value as text.
+    /// The value of the setting, as text.
     pub value: String,
     /// The origin of the value.
     pub origin: Origin,
@@ -104,7 +106,7 @@ pub struct Row {
 /// The name of the configuration file.
 pub const FILE_NAME: &str = "ajar.toml";
 
-/// The keys, in the order in which they are shown.
+/// The keys of `ajar.toml`, in the order in which `ajar config` lists them.
 pub const KEYS: [&str; 9] = [
     "class-path",
     "module-path",
@@ -118,9 +120,9 @@ pub const KEYS: [&str; 9] = [
 ];
 
 impl Settings {
-    /// Combines the settings of all sources. `folder` is where the search for `ajar.toml` starts; `variable` returns
-    /// environment variables. A mistake in the file or the environment is an error, even if the command line
-    /// overrides the setting.
+    /// Combines the settings of the command line (`overrides`), the environment and `ajar.toml`. The search for
+    /// `ajar.toml` starts in `folder`; `variable` returns the value of an environment variable. A mistake in the file
+    /// or the environment is an error, even if the command line overrides the setting.
     pub fn resolve(
         overrides: &Overrides,
         folder: &Utf8Path,
@@ -136,7 +138,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Each setting with its origin, for `ajar config`.
+    /// Returns each setting with its origin, for the output of `ajar config`.
     pub fn rows(&self) -> Vec<Row> {
         let unset = |it: Option<String>, text: &str| it.unwrap_or_else(|| text.to_owned());
         let paths = |it: &[Utf8PathBuf]| it.iter().map(|it| it.as_str()).collect::<Vec<_>>().join(":");
@@ -170,7 +172,7 @@ impl Settings {
 }
 
 impl Color {
-    /// Reads `auto`, `always` or `never`.
+    /// Parses `auto`, `always` or `never`; an error for any other text.
     pub fn parse(text: &str) -> anyhow::Result<Color> {
         match text {
             "auto" => Ok(Color::Auto),
@@ -225,13 +227,14 @@ fn defaults() -> Settings {
     }
 }
 
-/// The `ajar.toml` of the folder, or of the nearest folder above that has one.
+/// Returns the path of the `ajar.toml` in the folder, or in the nearest folder above that has one; `None` if none
+/// has.
 fn nearest_file(folder: &Utf8Path) -> Option<Utf8PathBuf> {
     places(folder).pop().filter(|it| it.is_file())
 }
 
-/// The places where `ajar.toml` is looked for, up to the first that exists. Commands that keep their results current
-/// watch these places.
+/// Returns the paths at which `ajar.toml` is looked for, up to the first that exists. Commands that keep their
+/// results current watch these paths.
 pub fn places(folder: &Utf8Path) -> Vec<Utf8PathBuf> {
     let mut acc = Vec::new();
     for it in folder.ancestors() {
@@ -243,7 +246,7 @@ pub fn places(folder: &Utf8Path) -> Vec<Utf8PathBuf> {
     acc
 }
 
-/// Applies the settings of a file. Paths in the file are relative to its folder.
+/// Applies the settings of an `ajar.toml` with this text. Paths in the file are relative to the folder of the file.
 fn apply_file(settings: &mut Settings, text: &str, path: &Utf8Path) -> anyhow::Result<()> {
     let table: toml::Table = text.parse()?;
     let folder = path.parent().unwrap_or(Utf8Path::new(""));
@@ -345,8 +348,8 @@ fn apply_command_line(settings: &mut Settings, overrides: &Overrides) {
     }
 }
 
-/// Parses `module/package`. The modules to which it is exported may follow, as in the option of `java`, and are
-/// ignored: unknown code can be in any module.
+/// Checks that a text has the form `module/package`, and returns it. A list of target modules after `=`, as in the
+/// option of `java`, is permitted and removed: unknown code can be in any module.
 pub fn exported_package(text: &str) -> anyhow::Result<String> {
     let it = text.split_once('=').map_or(text, |it| it.0);
     match it.split_once('/') {
@@ -391,7 +394,7 @@ fn unknown_key(key: &str) -> anyhow::Error {
     }
 }
 
-/// The edit distance (Levenshtein) of two texts, ignoring case.
+/// Returns the edit distance (Levenshtein) between two texts, ignoring case.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,5 +1,6 @@
-//! An open container: a list of class candidates, and access to their bytes. Only the bytes of a candidate determine
-//! whether it is a class, and its name; the path is only where the JVM would look for the class.
+//! An open container: a list of class candidates, and access to their bytes. The bytes of a candidate determine
+//! whether it is a class, and the name of the class. The path of a candidate only gives the name under which the JVM
+//! would find the class.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,64 +17,67 @@ use crate::inflate::Inflater;
 use crate::problem::Problem;
 use crate::zip::{STORED, Zip, ZipEntry};
 
-/// A part of the class path, with the class candidates in it.
+/// A container (an ordered part of the class path), with its class candidates: the entries whose names end in
+/// `.class`.
 pub struct LoadedContainer {
     /// The name of the container, as shown to people: `app.war!/WEB-INF/classes`.
     pub name: String,
-    /// The role of the container in the world.
+    /// The role of the container: program, library or JDK.
     pub role: Role,
-    /// The class candidates, in directory order (for files: sorted by the bytes of their names).
+    /// The class candidates, in the order of the archive's directory; in a folder, sorted by the bytes of their
+    /// names.
     pub classes: Vec<ClassEntry>,
-    /// Whether the paths tell where the JVM finds the classes; false for a class file given by itself.
+    /// Whether the JVM finds the classes by their paths; false for a class file that is an input by itself.
     pub has_paths: bool,
-    /// Whether the container is part of the class library of a JDK, even if that is the program in question.
+    /// Whether the container is part of the class library of a JDK, even if that JDK is the analysed program.
     pub platform: bool,
-    /// The loader that looks for classes here when the program runs.
+    /// The class loader that looks for classes in the container when the program runs.
     pub loader: Loader,
-    /// The manifest of the archive of which this is the root; empty if there is none.
+    /// The manifest of the archive, if the container holds the classes at the root of the archive; otherwise empty.
     pub manifest: Manifest,
-    /// The prefix of the members in a display path.
+    /// The text before the name of an entry in display paths: the path of the archive or folder.
     pub(crate) prefix: String,
     pub(crate) store: Store,
 }
 
-/// The loader that looks for the classes of a container when the program runs.
+/// The class loader that looks for the classes of a container when the program runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Loader {
-    /// The JVM, on the class path.
+    /// The JVM's own class loader, for a container on the class path.
     ClassPath,
-    /// The JVM, on the module path: the container is one named module.
+    /// The JVM's own class loader, for a container on the module path, which is one named module.
     ModulePath,
-    /// A loader that comes with the program: for classes inside inner archives, and for the classes of a war.
+    /// A class loader that comes with the program: for classes in inner archives, and for the classes of a war.
     Program,
-    /// Unknown: for a class file given by itself, and for a part of a JDK.
+    /// An unknown class loader: for a class file that is an input by itself, and for a part of a JDK.
     Other,
 }
 
-/// A class candidate.
+/// A class candidate: an entry of a container whose name ends in `.class`.
 #[derive(Clone)]
 pub struct ClassEntry {
-    /// The full name inside the container, shared between the versions of the container.
+    /// The full name of the entry inside the container. The text is shared between versions of the container.
     pub(crate) member: Arc<str>,
     pub(crate) root_len: u32,
     pub(crate) place: Place,
-    /// The claimed size in bytes.
+    /// The size of the class file in bytes, as claimed by the archive or the file system.
     pub size: u64,
 }
 
-/// Where the bytes of an entry are.
+/// The place of an entry's bytes: in a file, an archive or a JDK image.
 #[derive(Clone)]
 pub(crate) enum Place {
-    /// Shared between the versions of a folder as long as the file does not change.
+    /// The bytes are in this file. The value is shared between versions of a folder as long as the file is unchanged.
     File(Arc<FilePlace>),
     Zip(ZipEntry),
     Image(Location),
 }
 
-/// The place of a class file.
+/// The place of a class file in a folder, or of a class file that is an input by itself.
 pub(crate) struct FilePlace {
     pub(crate) path: PathBuf,
-    /// The content that was read. Without it, the file is read on demand, and may have changed by then.
+    /// The content of the file at the time when its folder was listed. `None` if the file is read each time its bytes
+    /// are requested; then it may have changed since it was listed.
     pub(crate) content: Option<Arc<FileContent>>,
 }
 
@@ -83,7 +87,7 @@ pub(crate) struct FileContent {
     pub(crate) identity: EntryIdentity,
 }
 
-/// The storage that holds the bytes of a container.
+/// The storage that holds the bytes of a container's entries.
 #[derive(Clone)]
 pub(crate) enum Store {
     Files,
@@ -91,38 +95,41 @@ pub(crate) enum Store {
     Image(Arc<ImageMap>),
 }
 
-/// The bytes of a class candidate: a slice of an archive or image, or of the given scratch memory.
+/// The bytes of a class candidate: a slice of an archive or image, or of the buffers in the [`Scratch`] of the
+/// caller.
 #[derive(Debug)]
 pub struct ClassBytes<'a> {
-    /// The bytes.
+    /// The bytes of the class file.
     pub bytes: &'a [u8],
-    /// What is irregular about the entry although the JVM accepts it, such as a wrong CRC.
+    /// A note if the entry is irregular although the JVM accepts it, for example because its CRC is wrong; otherwise
+    /// `None`.
     pub note: Option<Problem>,
 }
 
-/// The buffers that a worker needs to read entries; reused from entry to entry.
+/// The buffers that a worker thread needs to read entries. They are reused from entry to entry.
 pub struct Scratch {
     inflater: Inflater,
     buffer: Vec<u8>,
     image: Buffers,
 }
 
-/// The capacity above which a buffer is released after use.
+/// The capacity in bytes above which a buffer is not kept for the next entry.
 const KEEP_BUFFER: usize = 8 << 20;
 
 impl ClassEntry {
-    /// The path below its root, such as `p/C.class`: where the JVM looks for `p/C`. In a multi-release archive, a
-    /// war, a jmod or an image the root is a folder inside.
+    /// Returns the path of the entry below its root, such as `p/C.class`. The JVM looks for the class `p/C` at this
+    /// path. In a multi-release archive, a war, a jmod or a JDK image the root may be a folder inside the container.
     pub fn path(&self) -> &str {
         self.member.get(self.root_len as usize..).unwrap_or(&self.member)
     }
 
-    /// The full name inside the container, such as `META-INF/versions/17/p/C.class`.
+    /// Returns the full name of the entry inside the container, such as `META-INF/versions/17/p/C.class`.
     pub fn member(&self) -> &str {
         &self.member
     }
 
-    /// The root: the part of the member before the path, such as `WEB-INF/classes/`; often empty.
+    /// Returns the root of the entry: the part of its full name before its path, such as `WEB-INF/classes/`; often
+    /// empty.
     pub fn root(&self) -> &str {
         self.member.get(..self.root_len as usize).unwrap_or("")
     }
@@ -138,7 +145,7 @@ impl Scratch {
         (&mut self.inflater, &mut self.buffer)
     }
 
-    /// The bytes of a resource of an image; `None` if they cannot be read.
+    /// Returns the bytes of the resource of a JDK image at this location; `None` if they cannot be read.
     pub(crate) fn image_content<'a>(&'a mut self, map: &'a ImageMap, at: &Location) -> Option<&'a [u8]> {
         map.image().content(at, &mut self.inflater, &mut self.image).ok()
     }
@@ -151,13 +158,13 @@ impl Default for Scratch {
 }
 
 impl LoadedContainer {
-    /// The role of the container's classes in the analysis: a platform that is asked about itself is still the
-    /// platform.
+    /// Returns the role of the container's classes in the analysis. The class library of a JDK always has the role
+    /// `Jdk`, even if the JDK is the analysed program.
     pub fn analysed_role(&self) -> Role {
         if self.platform { Role::Jdk } else { self.role }
     }
 
-    /// The same container without its class candidates.
+    /// Returns a copy of the container without its class candidates.
     pub(crate) fn without_classes(&self) -> LoadedContainer {
         LoadedContainer {
             name: self.name.clone(),
@@ -169,14 +176,14 @@ impl LoadedContainer {
         }
     }
 
-    /// Whether this container equals another version of it in everything except its entries.
+    /// Returns whether this container equals another version of it in everything except its entries.
     pub(crate) fn has_frame_of(&self, other: &LoadedContainer) -> bool {
         let frame = |it: &LoadedContainer| (it.role, it.has_paths, it.platform, it.loader);
         frame(self) == frame(other)
             && (&self.name, &self.prefix, &self.manifest) == (&other.name, &other.prefix, &other.manifest)
     }
 
-    /// The display path of an entry: `outer.jar!/inner.jar!/p/C.class`.
+    /// Returns the display path of an entry, such as `outer.jar!/inner.jar!/p/C.class`.
     pub fn display(&self, entry: &ClassEntry) -> String {
         match self.store {
             Store::Files if self.prefix.is_empty() => entry.member.to_string(),
@@ -185,7 +192,7 @@ impl LoadedContainer {
         }
     }
 
-    /// The bytes of an entry.
+    /// Returns the bytes of an entry, decompressed into `scratch` if necessary; an error if they cannot be read.
     pub fn bytes<'a>(
         &'a self,
         entry: &'a ClassEntry,
@@ -207,7 +214,10 @@ impl LoadedContainer {
                 let content = map.image().content(location, &mut scratch.inflater, &mut scratch.image);
                 plain(content.map_err(|it| it.to_string()))
             }
-            _ => Err("the entry belongs to another container".to_owned()),
+            _ => Err(
+                "a bug of ajar: this entry was sought in a container that does not have it; please report it"
+                    .to_owned(),
+            ),
         };
         match read {
             Ok((bytes, note)) => {
@@ -217,7 +227,7 @@ impl LoadedContainer {
         }
     }
 
-    /// The identity of the content of an entry. Nothing is unpacked.
+    /// Returns the identity of the content of an entry, without decompressing the content.
     pub fn identity(&self, entry: &ClassEntry, scratch: &mut Scratch) -> Result<EntryIdentity, Problem> {
         let identity = match (&self.store, &entry.place) {
             (Store::Files, Place::File(place)) => match &place.content {
@@ -229,14 +239,17 @@ impl LoadedContainer {
                 let of = |stored| EntryIdentity::of_entry(0, location.size, 0, stored);
                 map.image().stored(location).map(of).map_err(|it| it.to_string())
             }
-            _ => Err("the entry belongs to another container".to_owned()),
+            _ => Err(
+                "a bug of ajar: this entry was sought in a container that does not have it; please report it"
+                    .to_owned(),
+            ),
         };
         identity.map_err(|what| Problem::error(self.display(entry), what))
     }
 }
 
-/// Returns the bytes of an archive's entry, and a note if its CRC is wrong: the JVM does not check the CRC of
-/// classes.
+/// Returns the bytes of an archive's entry, and a note if its CRC or its size is wrong: the JVM reads such classes
+/// without checking. The error is the reason why the entry cannot be read.
 pub(crate) fn entry_bytes<'a>(
     zip: &'a Zip,
     entry: &ZipEntry,
@@ -250,21 +263,27 @@ pub(crate) fn entry_bytes<'a>(
     let size = entry.size();
     let (bytes, has_more) = if entry.method == STORED {
         let bytes = usize::try_from(size).ok().and_then(|it| stored.get(..it));
-        let bytes = bytes.ok_or_else(|| format!("it claims {size} bytes but {} are stored", stored.len()))?;
+        let bytes = bytes.ok_or_else(|| {
+            format!(
+                "the entry cannot be read: the archive claims {size} bytes for it, but {} are stored",
+                stored.len()
+            )
+        })?;
         (bytes, bytes.len() < stored.len())
     } else {
         let has_more = inflater.deflate(stored, size, buffer)?;
         (buffer.get(..size as usize).unwrap_or_default(), has_more)
     };
     if has_more {
-        let note =
-            format!("it holds more than the {size} bytes that it claims; only those are read, as by the JVM");
+        let note = format!(
+            "the entry has more than the {size} bytes that the archive claims; only {size} are read, as by the JVM"
+        );
         return Ok((bytes, Some(note)));
     }
     let crc = crc32fast::hash(bytes);
     let note = (crc != entry.crc).then(|| {
         format!(
-            "its CRC is {crc:08x} but the archive records {:08x}; it is read all the same, as by the JVM",
+            "the CRC of the entry is {crc:08x}, but the archive records {:08x}; the entry is read, as by the JVM",
             entry.crc
         )
     });
@@ -272,14 +291,14 @@ pub(crate) fn entry_bytes<'a>(
 }
 
 impl FileContent {
-    /// The content of a file, given what was read.
+    /// Makes the content of a file from its bytes, or from the reason why they could not be read.
     pub(crate) fn new(bytes: Result<Box<[u8]>, String>) -> FileContent {
         let identity = EntryIdentity::of_bytes(bytes.as_deref().unwrap_or_default());
         FileContent { bytes, identity }
     }
 }
 
-/// Reads a whole file into `buffer`.
+/// Reads a whole file into `buffer`, and returns its bytes; an error if it is above the size limit or unreadable.
 pub(crate) fn read_file<'a>(path: &std::path::Path, buffer: &'a mut Vec<u8>) -> Result<&'a [u8], String> {
     use std::io::Read;
     let read = |buffer: &mut Vec<u8>| {
@@ -288,9 +307,9 @@ pub(crate) fn read_file<'a>(path: &std::path::Path, buffer: &'a mut Vec<u8>) -> 
     };
     match read(buffer) {
         Ok(length) if length as u64 > MAX_RESOURCE => {
-            Err(format!("it has more than the limit of {MAX_RESOURCE} bytes"))
+            Err(format!("the file is not read, because it has more than the limit of {MAX_RESOURCE} bytes"))
         }
         Ok(_) => Ok(buffer),
-        Err(error) => Err(format!("it cannot be read: {error}")),
+        Err(error) => Err(format!("the file cannot be read: {error}")),
     }
 }

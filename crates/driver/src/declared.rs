@@ -1,5 +1,5 @@
-//! Starting points of a program that files beside the classes declare: agents in manifests, and providers of
-//! services.
+//! Starting points of a program that files other than class files declare: agents in manifests, and providers of
+//! services in `META-INF/services`.
 
 use std::path::Path;
 
@@ -8,34 +8,35 @@ use vfs::services::{SERVICES_FOLDER, providers};
 
 use ide::Role;
 
-/// A class that something outside the code declares as a starting point.
+/// A class that a manifest or a service file declares as a starting point of the program.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Declared {
-    /// What declares the class.
+    /// The kind of file that declares the class.
     pub by: DeclaredBy,
-    /// The class name, as written.
+    /// The name of the class, as written in the file.
     pub class: String,
 }
 
-/// The kinds of declarations.
+/// The kind of file that declares a class as a starting point of the program.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum DeclaredBy {
-    /// This attribute of a manifest, for an agent (`java.lang.instrument`).
+    /// The attribute of this name in a manifest declares an agent (`java.lang.instrument`).
     Agent(&'static str),
-    /// The configuration file for this service (`java.util.ServiceLoader`).
+    /// The configuration file for this service declares a provider (`java.util.ServiceLoader`).
     Service(String),
 }
 
-/// The folder of a class folder that has all declarations.
+/// The folder, directly below the root of the classes, that contains the manifest and the service files.
 pub(crate) const FOLDER: &str = "META-INF";
 
-/// The attributes that name agents.
+/// The attributes of a manifest that name agents.
 const AGENTS: [&str; 3] = ["Premain-Class", "Agent-Class", "Launcher-Agent-Class"];
 
-/// The maximum size of a file that is read. Such files have a few lines; a larger one has another purpose.
+/// The maximum size in bytes of a manifest or service file that is read. Real ones have a few lines.
 const MAX_SIZE: u64 = 1 << 20;
 
-/// Adds the agents that a manifest of the program names.
+/// Adds the agents that a manifest names to `acc`. Adds nothing if `role`, the role of the manifest's container, is
+/// not that of the program.
 pub(crate) fn agents(manifest: &Manifest, role: Role, acc: &mut Vec<Declared>) {
     if role != Role::App {
         return;
@@ -46,13 +47,14 @@ pub(crate) fn agents(manifest: &Manifest, role: Role, acc: &mut Vec<Declared>) {
     }
 }
 
-/// Adds the providers that a configuration file names.
+/// Adds the providers of `service` that its configuration file names to `acc`.
 pub(crate) fn services(service: &str, bytes: &[u8], acc: &mut Vec<Declared>) {
     let by = || DeclaredBy::Service(service.to_owned());
     acc.extend(providers(bytes).into_iter().map(|class| Declared { by: by(), class }));
 }
 
-/// Adds the declarations in a class folder. A file that cannot be read declares nothing, as for the JVM.
+/// Adds the agents and service providers that files in a class folder declare to `acc`. A file that cannot be read is
+/// ignored, as by the JVM.
 pub(crate) fn folder(root: &Path, role: Role, acc: &mut Vec<Declared>) {
     let small = |path: &Path| {
         let fits = std::fs::metadata(path).is_ok_and(|it| it.is_file() && it.len() <= MAX_SIZE);
@@ -71,7 +73,7 @@ pub(crate) fn folder(root: &Path, role: Role, acc: &mut Vec<Declared>) {
     }
 }
 
-/// Whether an entry of this size is small enough to be read.
+/// Returns whether a service file of this size in bytes is small enough to be read.
 pub(crate) fn is_small(size: u64) -> bool {
     size <= MAX_SIZE
 }

@@ -12,94 +12,101 @@ use crate::jdk::{JdkChoice, JdkFiles, JdkFound};
 use crate::problem::Problem;
 use ide::Role;
 
-/// The operations that opening a world needs.
+/// The access to files and folders through which a world (program, libraries and JDK) is loaded.
 pub(crate) trait Disk {
-    /// Declares that the world depends on what this path leads to. Must be called before the path is examined.
+    /// Declares that the loaded world depends on the file or folder at this path. Must be called before the path is
+    /// examined.
     fn looks_at(&mut self, path: &Path);
 
-    /// Declares that the world depends on the names in this folder. Must be called before they are listed.
+    /// Declares that the loaded world depends on which names are in this folder. Must be called before they are
+    /// listed.
     fn lists(&mut self, folder: &Path);
 
-    /// Opens a file.
+    /// Opens a file (an archive, a class file or a JDK image), or returns its containers if they are still valid.
     fn file(&mut self, at: &At<'_>) -> anyhow::Result<Arc<Part>>;
 
     /// Opens a class folder; `skip` names the folders directly below it that do not belong to it.
     fn folder(&mut self, at: &At<'_>, skip: &[&str]) -> Arc<Part>;
 
-    /// Returns the given plan for a path, or the last good one if it is an error.
+    /// Returns the plan `now` for opening a path. `ajar watch` returns the plan of an earlier loading instead if
+    /// `now` is an error.
     ///
     /// # Errors
-    /// The given error, if there never was a good plan.
+    /// Returns the error of `now` if there was no plan earlier.
     fn keep_plan(&mut self, path: &Path, role: Role, now: anyhow::Result<Plan>) -> anyhow::Result<Plan>;
 
-    /// Returns the given files for which a folder on a path stands, or the last good list if it is an error.
+    /// Returns the list `now` of the files to open in a folder of the class path or module path. `ajar watch` returns
+    /// the list of an earlier loading instead if `now` is an error.
     ///
     /// # Errors
-    /// The given error, if there never was a good list.
+    /// Returns the error of `now` if there was no list earlier.
     fn keep_list(&mut self, folder: &Path, now: anyhow::Result<Vec<PathBuf>>)
     -> anyhow::Result<Vec<PathBuf>>;
 
-    /// Returns the given JDK of this choice, or the last one that was found.
+    /// Returns the JDK `now` that was found for this choice. `ajar watch` returns the JDK that was found earlier
+    /// instead if `now` is an error, or if the files of the earlier JDK are missing because it is being replaced.
     ///
     /// # Errors
-    /// The given error, if no JDK was ever found.
+    /// Returns the error of `now` if no JDK was found for this choice earlier.
     fn keep_jdk(
         &mut self,
         choice: &JdkChoice,
         now: anyhow::Result<Option<JdkFound>>,
     ) -> anyhow::Result<Option<JdkFound>>;
 
-    /// The feature release of an image; `None` if it cannot be determined.
+    /// Returns the feature release (such as 17) of the JDK image at this path; `None` if it cannot be determined.
     fn feature(&mut self, image: &Path) -> Option<u16>;
 }
 
-/// What is to be read, and in which role.
+/// A file or folder to be read, with the properties that its containers get.
 pub(crate) struct At<'a> {
-    /// The path on disk.
+    /// The path of the file or folder on disk.
     pub(crate) path: &'a Path,
-    /// The path as shown to people.
+    /// The path of the file or folder as shown to people.
     pub(crate) name: &'a str,
-    /// The role in the world.
+    /// The role of the file or folder: program, library or JDK.
     pub(crate) role: Role,
-    /// The loader that looks for classes in it.
+    /// The class loader that looks for classes in the file or folder when the program runs.
     pub(crate) loader: Loader,
-    /// Whether it is part of the class library of a JDK.
+    /// Whether the file or folder is part of the class library of a JDK.
     pub(crate) platform: bool,
-    /// The release for which multi-release archives select their entries.
+    /// The Java release for which entries of multi-release archives are selected.
     pub(crate) release: u16,
 }
 
-/// What was read from a file or folder.
+/// The containers, declared classes and problems that were read from one file or folder.
 #[derive(Default)]
 pub(crate) struct Part {
     /// The containers in class-path order.
     pub(crate) containers: Vec<Arc<LoadedContainer>>,
-    /// Containers that come after all others ([`Found::late`](crate::archive::Found)).
+    /// The containers that come after all others on the class path, because they are inside plain jars
+    /// ([`Found::late`](crate::archive::Found)).
     pub(crate) late: Vec<Arc<LoadedContainer>>,
-    /// Classes that files beside the classes declare as starting points of the program.
+    /// The classes that manifests and service files declare as starting points of the program (agents and providers
+    /// of services).
     pub(crate) declared: Vec<Declared>,
-    /// What was irregular.
+    /// The problems found in the file or folder.
     pub(crate) problems: Vec<Problem>,
-    /// The manifest of a jar.
+    /// The manifest of a jar; otherwise empty.
     pub(crate) manifest: Manifest,
 }
 
-/// The file or folder to open at a path.
+/// How a path is opened: the file or folder to which it leads, and the steps to open it.
 #[derive(Clone)]
 pub(crate) struct Plan {
-    /// The path after resolving symbolic links.
+    /// The path of the file or folder, with symbolic links resolved.
     pub(crate) real: PathBuf,
-    /// The steps that open it, in order.
+    /// The steps that open the file or folder, in order.
     pub(crate) steps: Vec<Step>,
 }
 
-/// A step of a plan.
+/// A step of opening a file or folder ([`Plan`]).
 #[derive(Clone)]
 pub(crate) enum Step {
-    /// Adds this part.
+    /// Adds the containers of this file or folder, which has been read already, to the world.
     Part(Arc<Part>),
-    /// Opens this path.
+    /// Opens the file or folder at this path in this role.
     Open(PathBuf, Role),
-    /// Opens these files of a JDK.
+    /// Opens these files of a JDK in this role.
     Jdk(JdkFiles, Role),
 }

@@ -1,6 +1,6 @@
-//! Turns a world that is kept current into changes of the database: compares it with what the database has, and reads
-//! only what differs. Libraries are parsed here, by the worker threads, and passed to the database as one value each;
-//! of classes of the program, the bytes are passed.
+//! Turns the differences between a loaded world and the contents of the database into changes of the database, and
+//! reads only the classes that differ. Libraries are parsed here, by the worker threads, and passed to the database
+//! as one value each. For a class of the program, the bytes are passed.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -20,94 +20,97 @@ use crate::problem::Problem;
 use crate::shown::{Shown, shown};
 use crate::world::LoadedWorld;
 
-/// What the database has of a world, and the data kept for the next comparison.
+/// Compares each loaded world with the contents of the database, and makes the change that brings the database up to
+/// date.
 pub struct Feed {
     reading: Reading,
     threads: usize,
     vfs: Vfs,
-    /// The containers in class-path order.
+    /// The data about each container that the database has, in class-path order.
     known: Vec<Known>,
     next: u32,
     shown: Shown,
     /// For each class file of the program, the indices of its container and entry.
     places: Arc<FxHashMap<FileId, (usize, usize)>>,
-    /// What had been read when reading was cancelled, by container and index of the entry.
+    /// The classes that had been read when the last call was cancelled, each with its container and the index of its
+    /// entry. The next call uses them instead of reading them again.
     ahead: Vec<(Arc<LoadedContainer>, usize, Read)>,
 }
 
-/// The containers of a world that a question is about; the others are ignored.
+/// The containers of a world from which classes are read; the others are ignored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reading {
-    /// The program only.
+    /// Reads only the classes of the program.
     Program,
-    /// The program and its libraries.
+    /// Reads the classes of the program and of its libraries.
     Libraries,
-    /// The program, its libraries and the platform.
+    /// Reads the classes of the program, its libraries and the platform (the JDK).
     Platform,
 }
 
-/// A change for the database, and statistics of what was read for it.
+/// A change for the database, and statistics about the classes that were read for it.
 pub struct Fed {
-    /// The change.
+    /// The change to apply to the database.
     pub change: Change,
-    /// The files whose classes are shown, in order; `None` if the list did not change.
+    /// The files of the classes that results are about, in class-path order; `None` if the list is the same as after
+    /// the previous change.
     pub shown: Option<Vec<FileId>>,
-    /// The numbers of classes and methods of libraries that were parsed.
+    /// The numbers of library classes, and of their methods, that were parsed for this change.
     pub read: (usize, usize),
     /// Whether the analysis of a class panicked.
     pub has_bug: bool,
 }
 
-/// The data kept for a container.
+/// The data that is kept about a container of the database, for the comparison with its next version.
 #[derive(Clone)]
 struct Known {
     container: Arc<LoadedContainer>,
     id: ContainerId,
-    /// The class candidates, by entry.
+    /// The class candidates, by the index of their entry in the container.
     classes: Arc<Vec<Class>>,
-    /// For a library, its classes as one value.
+    /// For a library, its classes as one value; `None` for a container of the program.
     contents: Option<Arc<Contents>>,
-    /// For a library, the numbers of classes and methods.
+    /// For a library, the numbers of classes and methods; zero for a container of the program.
     n: (usize, usize),
-    /// The entries that have a problem.
+    /// The indices of the class candidates that have a problem.
     odd: Vec<usize>,
 }
 
-/// The data kept for a class candidate.
+/// The data that is kept about a class candidate of a container ([`Known`]).
 #[derive(Clone, Default)]
 struct Class {
-    /// The file of a class of the program; `None` if its bytes cannot be read.
+    /// The id of the class file, for a class of the program whose bytes can be read; `None` for all other classes.
     file: Option<FileId>,
-    /// The record of a class of a library; `None` if the class cannot be read.
+    /// The record (outline and summaries), for a class of a library that can be read; `None` for all other classes.
     record: Option<ClassRecord>,
-    /// What is irregular about the class, or why it cannot be read.
+    /// What is irregular about the class, or why it cannot be read; `None` if there is no problem.
     problem: Option<Problem>,
 }
 
-/// The result of reading a class candidate.
+/// The data read from a class candidate.
 enum Made {
-    /// The bytes of a class of the program.
+    /// The bytes of a class of the program, and what is irregular about them, if anything.
     Bytes(Arc<[u8]>, Option<Problem>),
     Record(ClassRecord),
 }
 
-/// The result of reading a class candidate, or why it cannot be read and whether that is a bug of ajar.
+/// The result of reading a class candidate. The error has the problem, and whether it is a bug of ajar (a panic).
 type Read = Result<Made, (Problem, bool)>;
 
-/// A class candidate that is to be read.
+/// A class candidate that is to be read; `place` has the indices of its container and entry.
 struct Candidate<'a> {
     container: &'a Arc<LoadedContainer>,
     place: (usize, usize),
 }
 
-/// The memory that a worker keeps from class to class.
+/// The working memory of a worker thread, which is reused from class to class.
 #[derive(Default)]
 struct Worker {
     read: Scratch,
     parse: ide::Scratch,
 }
 
-/// The places of the classes of the world that the database has.
+/// The display paths of the class files that the database has.
 struct Paths {
     containers: Vec<(ContainerId, Arc<LoadedContainer>)>,
     /// For each class file of the program, the indices of its container and entry.
@@ -129,7 +132,7 @@ impl Places for Paths {
     }
 }
 
-/// Access to the bytes of the classes of a library.
+/// Gives the database access to the bytes of the classes of a library.
 struct Bytes(Arc<LoadedContainer>);
 
 impl ClassSource for Bytes {
@@ -152,7 +155,7 @@ impl Reading {
 }
 
 impl Feed {
-    /// Creates a feed for a database that has nothing yet.
+    /// Creates a feed for an empty database. `threads` is the number of worker threads that read classes.
     pub fn new(reading: Reading, threads: usize) -> Feed {
         let (vfs, known) = (Vfs::default(), Vec::new());
         let (shown, places) = (Shown::default(), Arc::default());
@@ -160,11 +163,11 @@ impl Feed {
     }
 
     /// Returns the change that brings the database to this world and these settings. `cancelled` is called after
-    /// every few classes that are read; if it returns true, the result is `None`, nothing has changed, and what was
-    /// read so far is not read again.
+    /// every few classes that are read. If it returns true, the result is `None` and this feed is unchanged, except
+    /// that the next call does not read the same classes again.
     ///
     /// # Errors
-    /// A thread cannot be started.
+    /// Fails if a worker thread cannot be started.
     pub fn feed(
         &mut self,
         world: &LoadedWorld,
@@ -267,7 +270,8 @@ impl Feed {
         Ok(Some(fed))
     }
 
-    /// Moves the items that were already read to the front. Returns the items and the results of those.
+    /// Moves those of `items` that had been read when the last call was cancelled to the front. Returns all items,
+    /// and for those at the front the results of reading them.
     fn read_ahead<'a>(&mut self, items: Vec<Candidate<'a>>) -> (Vec<Candidate<'a>>, Vec<Read>) {
         let ahead = std::mem::take(&mut self.ahead);
         if ahead.is_empty() {
@@ -293,7 +297,8 @@ impl Feed {
         (known, made)
     }
 
-    /// Carries over what is still known of a container, and adds the entries that must be read to `items`.
+    /// Returns the data about a container, reused from `old` where its entries are unchanged. Adds the entries that
+    /// must be read to `items`. Sets `same_files` to false if the list of the program's class files may have changed.
     fn carry<'a>(
         &mut self,
         container: &'a Arc<LoadedContainer>,
@@ -352,19 +357,20 @@ impl Feed {
         Known { container: Arc::clone(container), id, classes, contents: None, n: (0, 0), odd: Vec::new() }
     }
 
-    /// The display path of a file.
+    /// Returns the display path of a class file of the program.
     pub fn name(&self, file: FileId) -> &str {
         self.vfs.name(file)
     }
 
-    /// The path at which the JVM looks for the class in a file; `None` if the file has no such path.
+    /// Returns the path at which the JVM looks for the class in a file, such as `p/C.class`. `None` if no path in a
+    /// container leads to the file, because the file is an input by itself.
     pub fn path(&self, file: FileId) -> Option<&str> {
         let &(i, j) = self.places.get(&file)?;
         let container = &self.known.get(i)?.container;
         container.has_paths.then_some(container.classes.get(j)?.path())
     }
 
-    /// The display path of a definition.
+    /// Returns the display path of the class file that defines a class; `None` if the world no longer has the file.
     pub fn place(&self, it: Definition) -> Option<String> {
         match it {
             Definition::File(it) => Some(self.name(it).to_owned()),
@@ -375,13 +381,15 @@ impl Feed {
         }
     }
 
-    /// The places of the class files of the world that the database has.
+    /// Returns the display paths of the class files that the database has now. Later changes do not affect the
+    /// result.
     pub fn paths(&self) -> Arc<dyn Places> {
         let containers = self.known.iter().map(|it| (it.id, Arc::clone(&it.container))).collect();
         Arc::new(Paths { containers, files: Arc::clone(&self.places) })
     }
 
-    /// The display path of the class that the JVM finds by this path, according to the contents of the containers.
+    /// Returns the display path of the class file that the JVM finds if it looks for `path` (such as `p/C.class`) in
+    /// the containers; `None` if no container has an entry with this path.
     pub fn class_place(&self, path: &str) -> Option<String> {
         let containers = self.known.iter().filter(|it| it.container.has_paths);
         let mut found = containers.filter_map(|known| {
@@ -391,26 +399,28 @@ impl Feed {
         found.next()
     }
 
-    /// The problems of classes that are irregular or cannot be read, in class-path order.
+    /// Returns the problems of the classes that are irregular or cannot be read, in class-path order.
     pub fn problems(&self) -> impl Iterator<Item = &Problem> {
         self.known.iter().flat_map(|it| it.odd.iter().filter_map(|&at| it.classes.get(at)?.problem.as_ref()))
     }
 
-    /// What is left out of the program because the JVM does not find it: the place and the reason.
+    /// Returns the classes that are left out of the program because the JVM does not find them: for each, the display
+    /// path and the reason.
     pub fn left_out(&self) -> &[(String, String)] {
         &self.shown.left_out
     }
 
-    /// The numbers of classes and methods of all libraries.
+    /// Returns the number of classes in all libraries, and the number of their methods.
     pub fn all(&self) -> (usize, usize) {
         self.known.iter().fold((0, 0), |acc, it| (acc.0 + it.n.0, acc.1 + it.n.1))
     }
 }
 
-/// Up to this many classes are read by the calling thread.
+/// The maximum number of classes that are read by the calling thread instead of worker threads.
 const FEW: usize = 8;
 
-/// Takes what was known of a container, if there was one of this name; also returns its index.
+/// Removes from `before` the data about an earlier version of this container, which has the same name, and returns
+/// its index and the data; `None` if there is none.
 fn take(before: &mut [Option<Known>], container: &Arc<LoadedContainer>) -> Option<(usize, Known)> {
     let same = before
         .iter()
@@ -421,7 +431,8 @@ fn take(before: &mut [Option<Known>], container: &Arc<LoadedContainer>) -> Optio
     Some((same, before[same].take()?))
 }
 
-/// Reads classes, and appends the results. Breaks if the work is cancelled.
+/// Reads class candidates, and appends the results to `acc` in their order. Returns `Break` if the work was
+/// cancelled.
 fn read(
     items: &[Candidate<'_>],
     threads: usize,
@@ -460,7 +471,7 @@ fn read(
 }
 
 impl Known {
-    /// Combines the classes of a library into one value.
+    /// Combines the classes of this library into one value.
     fn joined(&self) -> Contents {
         let read = self.classes.iter().zip(0..).filter_map(|(it, entry)| Some((it.record.clone()?, entry)));
         let (records, entries): (Vec<_>, Vec<u32>) =

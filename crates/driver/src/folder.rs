@@ -14,34 +14,35 @@ use crate::container::{ClassEntry, FileContent, FilePlace, LoadedContainer, Load
 use crate::disk::At;
 use crate::problem::Problem;
 
-/// Access to the files of a folder.
+/// Access to the files of a class folder while it is listed.
 pub(crate) trait Files {
-    /// Declares that the result depends on the names in a folder. Called before they are listed.
+    /// Declares that the result depends on which names are in this folder. Called before the folder is listed.
     fn lists(&mut self, folder: &Path);
 
-    /// Returns the content of a class file (`None` inside if it is to be read later) and its size. `None` if the
-    /// file does not belong to the folder.
+    /// Returns the content of a class file and its size in bytes. The content is `None` if the file is to be read on
+    /// demand. The result is `None` if the file is to be left out.
     fn class(&mut self, file: &File<'_>) -> Option<(Option<Arc<FileContent>>, u64)>;
 
-    /// Reports that the folder has something that [`update`] cannot follow: a symbolic link, since what it leads to
-    /// has other names, or a name whose text other names may share.
+    /// Reports that [`update`] cannot be used for the folder. Either the folder contains a symbolic link, whose
+    /// target changes under another name; or it contains a name that is not UTF-8, so that several names may have the
+    /// same text.
     fn irregular(&mut self) {}
 
-    /// Reports that what a file gave before is outdated. The file may have been read again already.
+    /// Reports that the previous content of this file is outdated. The file may have been read again already.
     fn outdated(&mut self, _path: &Path) {}
 }
 
-/// A class file in a folder.
+/// A class file in a class folder.
 pub(crate) struct File<'a> {
     /// The path of the file.
     pub(crate) path: &'a Path,
-    /// Whether the last part of the path is a symbolic link.
+    /// Whether the path itself, not only a folder above it, is a symbolic link.
     pub(crate) is_link: bool,
-    /// The metadata of the file itself, not of the link.
+    /// The metadata of the file; for a symbolic link, of its target.
     pub(crate) metadata: &'a Metadata,
 }
 
-/// Opens a class folder. `skip` names the folders directly below it that do not belong to it.
+/// Opens a class folder: lists its class files, without the folders `skip` directly below it.
 pub(crate) fn open(
     at: &At<'_>,
     skip: &[&str],
@@ -50,7 +51,7 @@ pub(crate) fn open(
 ) -> LoadedContainer {
     let mut walk = Walk::new(at.name, files, problems);
     walk.folders(vec![(String::new(), at.path.to_owned())], skip);
-    // Links to folders come last and lead only to folders not seen yet. So loops end, and a class that can be
+    // Links to folders are followed last, and only to folders not seen yet. So loops end, and a class that can be
     // reached without a link is listed under its own path.
     while !walk.links.is_empty() {
         let mut links = std::mem::take(&mut walk.links);
@@ -63,9 +64,9 @@ pub(crate) fn open(
     container(at, walk.classes)
 }
 
-/// Updates a class folder that has changed only at these paths, which are relative to it. `before` is its previous
-/// state, without irregular names. `None` if the folder has irregular names now, or if something cannot be listed:
-/// then the whole folder must be opened again.
+/// Updates a class folder that has changed only at `paths`, which are relative to the folder. `before` is its
+/// previous state, for which nothing irregular was reported ([`Files::irregular`]). The result is `None` if the whole
+/// folder must be opened again, because it is irregular now or a folder in it cannot be listed.
 pub(crate) fn update(
     at: &At<'_>,
     skip: &[&str],
@@ -107,8 +108,8 @@ pub(crate) fn update(
     Some(container(at, merge(&before.classes, &outdated, classes)))
 }
 
-/// Merges new entries with those previous ones that are not outdated; both are sorted. Compares few names, as most
-/// entries stay.
+/// Merges the new entries with the previous entries that are not outdated; both lists are sorted. Finds places by
+/// binary search, because most entries are unchanged.
 fn merge(before: &[ClassEntry], outdated: &[bool], new: Vec<ClassEntry>) -> Vec<ClassEntry> {
     let mut acc = Vec::with_capacity(before.len() + new.len());
     let kept = |start: usize, end: usize| {
@@ -130,7 +131,9 @@ fn sort(classes: &mut [ClassEntry]) {
     classes.sort_by(|a, b| a.member.as_bytes().cmp(b.member.as_bytes()));
 }
 
-/// Marks the entry of a class file, and if the path was a folder, those of all class files below it.
+/// Sets the flags in `marks` of the entries that belong to `path`: the class file at this path or, if the path was a
+/// folder, all class files below it. `marks` has a flag for each entry of `classes`; `member` is the name of `path`
+/// inside the container.
 fn mark(classes: &[ClassEntry], member: &str, path: &Path, marks: &mut [bool]) {
     // The names `m`, and those that begin with `m/`: between these two groups there may be others, such as
     // `m.class`.
@@ -159,7 +162,8 @@ fn container(at: &At<'_>, classes: Vec<ClassEntry>) -> LoadedContainer {
     }
 }
 
-/// The container of a class file given by itself, whose path tells nothing about its name.
+/// Makes the container of a class file that is an input by itself, so that its path does not determine the class
+/// name.
 pub(crate) fn single(at: &At<'_>, size: u64, content: Option<Arc<FileContent>>) -> LoadedContainer {
     let place = Place::File(Arc::new(FilePlace { path: at.path.to_owned(), content }));
     let entry = ClassEntry { member: at.name.into(), root_len: 0, place, size };
@@ -182,7 +186,7 @@ struct Walk<'a> {
     classes: Vec<ClassEntry>,
     problems: &'a mut Vec<Problem>,
     visited: BTreeSet<PathBuf>,
-    /// Links to folders, still to be followed.
+    /// The symbolic links to folders that are still to be followed: the name inside the container, and the path.
     links: Vec<(String, PathBuf)>,
     is_irregular: bool,
 }
@@ -193,8 +197,8 @@ impl<'a> Walk<'a> {
         Walk { container, files, classes, problems, visited, links, is_irregular: false }
     }
 
-    /// Lists folders and everything below them without following links. The stack is explicit, as the depth is not
-    /// limited.
+    /// Lists folders and all folders below them, without following links. `stack` has, for each folder, its name
+    /// inside the container and its path. The stack is explicit, because the depth is not limited.
     fn folders(&mut self, mut stack: Vec<(String, PathBuf)>, skip: &[&str]) {
         while let Some((member, folder)) = stack.pop() {
             let skip = if member.is_empty() { skip } else { &[] };
@@ -243,7 +247,7 @@ impl<'a> Walk<'a> {
         } else if !is_class {
             return;
         }
-        // This follows links. A link to nowhere is not a class; reading a pipe would block.
+        // `metadata` follows links. A broken link is not a class. A pipe is left out, because reading it would block.
         match std::fs::metadata(&path) {
             Ok(it) if it.is_dir() => self.links.push((member, path)),
             Ok(it) if it.is_file() && is_class => {

@@ -1,4 +1,4 @@
-//! Finds the JDK, and the modules of a module path.
+//! Finds the JDK, and the files of the modules on a module path.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,12 @@ use crate::disk::Disk;
 use crate::jdk::{JdkChoice, JdkFiles, JdkFound, JdkInfo};
 use crate::problem::Problem;
 
-/// The boot class path of a JDK 8, in its order; entries that do not exist are skipped.
+/// The jars on the boot class path of a JDK 8, in class-path order.
 const BOOT_JARS: [&str; 6] = ["resources.jar", "rt.jar", "jsse.jar", "jce.jar", "charsets.jar", "jfr.jar"];
 
-/// Finds the JDK. `variable` returns environment variables. A choice that is not a JDK is an error; a default that
-/// is not a JDK is a note, and the next default is tried.
+/// Finds the JDK of this choice; `None` if there is none. Fails if the user chose a path that is not a JDK. If
+/// `JAVA_HOME` is not a JDK, adds a note and searches `PATH`. `variable` returns the value of an environment
+/// variable.
 pub(crate) fn find(
     choice: &JdkChoice,
     variable: &dyn Fn(&str) -> Option<OsString>,
@@ -32,7 +33,7 @@ pub(crate) fn find(
                     Err(error) => {
                         problems.push(Problem::note(
                             "JAVA_HOME",
-                            format!("{error:#}; the PATH is searched instead"),
+                            format!("{error:#}; the PATH is searched for a JDK instead"),
                         ));
                     }
                 }
@@ -43,7 +44,8 @@ pub(crate) fn find(
     }
 }
 
-/// Opens the JDK with this home or image.
+/// Returns the JDK with this home folder or image; an error if the path is not a JDK. `found_by` is how the path was
+/// found.
 fn at(path: &Utf8Path, found_by: &'static str, disk: &mut dyn Disk) -> anyhow::Result<JdkFound> {
     disk.looks_at(path.as_std_path());
     let metadata = std::fs::metadata(path).with_context(|| format!("{path}: cannot be opened"))?;
@@ -74,7 +76,7 @@ fn at(path: &Utf8Path, found_by: &'static str, disk: &mut dyn Disk) -> anyhow::R
     Ok((JdkInfo { home: home.to_owned(), version, implementor, feature, found_by }, files))
 }
 
-/// The files of the class library below the home of a JDK or JRE; `None` if the folder is not one.
+/// Returns the files of the class library below the home of a JDK or JRE; `None` if the folder is not such a home.
 pub(crate) fn files_of(home: &Path, disk: &mut dyn Disk) -> Option<JdkFiles> {
     let image = home.join("lib/modules");
     disk.looks_at(&image);
@@ -97,8 +99,8 @@ pub(crate) fn files_of(home: &Path, disk: &mut dyn Disk) -> Option<JdkFiles> {
     (!jmods.is_empty()).then_some(JdkFiles::Archives(jmods))
 }
 
-/// The modules for which a module path stands, as for the JVM: an entry is a jar, the folder of a module, or a
-/// folder of both.
+/// Returns the files and folders of the modules on a module path. As for the JVM, an entry of the path is a jar, the
+/// folder of one module, or a folder with jars and folders of modules.
 pub(crate) fn module_files(
     paths: &[Utf8PathBuf],
     disk: &mut dyn Disk,
@@ -107,7 +109,7 @@ pub(crate) fn module_files(
     let mut acc = Vec::new();
     for path in paths {
         if path.extension() == Some("jmod") {
-            let what = "the JVM does not accept jmod files on the module path; its classes are missing";
+            let what = "the JVM does not accept jmod files on the module path, so the classes of this file are missing";
             problems.push(Problem::error(path.as_str(), what));
             continue;
         }
@@ -116,7 +118,7 @@ pub(crate) fn module_files(
             Ok(all) if all.is_empty() => {
                 problems.push(Problem::note(
                     path.as_str(),
-                    "the folder is on the module path but has no modules",
+                    "the folder is on the module path but has no modules, so nothing is read from it",
                 ));
             }
             Ok(all) => acc.extend(all.into_iter().filter_map(|it| Utf8PathBuf::from_path_buf(it).ok())),
@@ -127,7 +129,8 @@ pub(crate) fn module_files(
     acc
 }
 
-/// The modules at a path: the path itself if it is a module, else those in the folder.
+/// Returns the modules for one entry of a module path. These are the path itself if it is a module or a file,
+/// otherwise the modules directly in the folder.
 fn modules_in(path: &Path, disk: &mut dyn Disk) -> anyhow::Result<Vec<PathBuf>> {
     if is_module(path, disk) || std::fs::metadata(path)?.is_file() {
         return Ok(vec![path.to_owned()]);
@@ -146,7 +149,7 @@ fn is_module(folder: &Path, disk: &mut dyn Disk) -> bool {
     descriptor.is_file()
 }
 
-/// The files directly in a folder that have this extension, sorted; empty if there is no such folder.
+/// Returns the files directly in a folder that have this extension, sorted; empty if the folder does not exist.
 pub(crate) fn files_with_extension(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let matches =
@@ -156,7 +159,8 @@ pub(crate) fn files_with_extension(folder: &Path, extension: &str) -> Vec<PathBu
     files
 }
 
-/// The home of the first `java` on a `PATH` whose home is a JDK; `java` is usually a link into it.
+/// Returns the home of the first JDK that belongs to a `java` on a `PATH`. A `java` on the path is usually a link
+/// into its JDK.
 fn home_on_path(path: &OsString, disk: &mut dyn Disk) -> Option<Utf8PathBuf> {
     std::env::split_paths(path).find_map(|folder| {
         disk.looks_at(&folder.join("java"));
@@ -171,7 +175,7 @@ fn utf8(path: PathBuf) -> anyhow::Result<Utf8PathBuf> {
     Utf8PathBuf::from_path_buf(path).map_err(|it| anyhow::anyhow!("{}: the path is not UTF-8", it.display()))
 }
 
-/// Returns a value of a `release` file, which has lines `KEY="value"`.
+/// Returns the value of `key` in the text of a `release` file, which has lines `KEY="value"`.
 fn release_value(text: &str, key: &str) -> Option<String> {
     text.lines().find_map(|line| {
         let value = line.trim().strip_prefix(key)?.strip_prefix('=')?;
@@ -179,7 +183,7 @@ fn release_value(text: &str, key: &str) -> Option<String> {
     })
 }
 
-/// The feature release of a version: 8 of `1.8.0_402`, 17 of `17.0.15`, 25 of `25-ea`.
+/// Returns the feature release of a version: 8 for `1.8.0_402`, 17 for `17.0.15`, 25 for `25-ea`.
 fn feature_of_version(version: &str) -> Option<u16> {
     let mut numbers = version.split(|it: char| !it.is_ascii_digit()).map(str::parse::<u16>);
     match numbers.next()?.ok()? {

@@ -1,4 +1,4 @@
-//! A JDK image as a container, with its class candidates sorted by module and name.
+//! A JDK image as a container, with its class candidates sorted by module, package and name.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use crate::image_map::ImageMap;
 use crate::problem::Problem;
 use ide::Role;
 
-/// The maximum total length of the names of an image, as a multiple of its size; those of real images take a
-/// fraction of the size.
+/// The maximum total length of the names in a JDK image in bytes, as a multiple of the size of the image. In real
+/// images the total length is a fraction of the size.
 const MAX_NAMES: usize = 16;
 
-/// Whether a file that begins with these bytes is an image, of either byte order.
+/// Returns whether a file that begins with these bytes is a JDK image, of either byte order.
 pub(crate) fn is_image(start: &[u8]) -> bool {
     start.starts_with(&[0xCA, 0xFE, 0xDA, 0xDA]) || start.starts_with(&[0xDA, 0xDA, 0xFE, 0xCA])
 }
 
-/// Lists the container of an image, with its candidates sorted by module, package and name.
+/// Makes the container of a JDK image, with its class candidates sorted by module, package and name.
 pub(crate) fn list(
     map: Arc<ImageMap>,
     name: &str,
@@ -94,8 +94,8 @@ fn class_entry(resource: &Resource<'_>) -> ClassEntry {
     }
 }
 
-/// The release whose compiler made `java/lang/Object` in this image (JVMS table 4.1-A); `None` if the class is
-/// missing.
+/// Returns the feature release of a JDK image, according to the class-file version of its `java/lang/Object` (JVMS
+/// table 4.1-A); `None` if the image has no such class.
 pub(crate) fn feature_of(map: &ImageMap) -> Option<u16> {
     use crate::container::Scratch;
     let object = map.image().find(b"/java.base/java/lang/Object.class")?;

@@ -1,5 +1,5 @@
-//! The JDK's image in memory. It is mapped, because it is large, immutable and mostly not needed. This is the only
-//! module of the project with unsafe code. Jars are never mapped, because builds rewrite them in place.
+//! A JDK image in memory. An image is mapped, because it is large, immutable and for the most part not read. This is
+//! the only module of the project with unsafe code. Jars are never mapped, because builds rewrite them in place.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -10,7 +10,7 @@ use memmap2::Mmap;
 
 use vfs::jimage::index::{Image, ImageHeader};
 
-/// The bytes of an image and its decoded header.
+/// The bytes of a JDK image, and its decoded header.
 pub(crate) struct ImageMap {
     bytes: Bytes,
     header: ImageHeader,
@@ -22,7 +22,7 @@ enum Bytes {
 }
 
 impl ImageMap {
-    /// Maps an image and reads its header.
+    /// Maps the JDK image at this path into memory, and decodes its header.
     pub(crate) fn open(path: &Path) -> anyhow::Result<ImageMap> {
         let file = File::open(path).context("cannot be opened")?;
         // SAFETY: the map is read-only, and the file is a `lib/modules` image, which a JDK never changes after its
@@ -31,7 +31,7 @@ impl ImageMap {
         ImageMap::new(Bytes::Mapped(map))
     }
 
-    /// Opens an image that is already in memory.
+    /// Makes an image from bytes that are already in memory, and decodes its header.
     pub(crate) fn from_bytes(bytes: Vec<u8>) -> anyhow::Result<ImageMap> {
         ImageMap::new(Bytes::Owned(bytes))
     }
@@ -41,12 +41,12 @@ impl ImageMap {
         Ok(ImageMap { bytes, header })
     }
 
-    /// The bytes of the image.
+    /// Returns the bytes of the image.
     pub(crate) fn bytes(&self) -> &[u8] {
         self.bytes.as_slice()
     }
 
-    /// A view of the image.
+    /// Returns a view through which the entries of the image are read.
     pub(crate) fn image(&self) -> Image<'_> {
         self.header.view(self.bytes.as_slice())
     }

@@ -4,7 +4,7 @@ use libdeflater::{DecompressionError, Decompressor};
 
 use vfs::jimage::content::{Inflate, MAX_RESOURCE, inflate_bound};
 
-/// A decompressor with its tables; reused from entry to entry.
+/// A decompressor with its tables, which is reused from entry to entry.
 pub(crate) struct Inflater(Decompressor);
 
 impl Inflater {
@@ -12,35 +12,45 @@ impl Inflater {
         Inflater(Decompressor::new())
     }
 
-    /// Unpacks raw deflate data that claims to be `size` bytes into the front of `buffer`, which only grows. Returns
-    /// true if there was more data: the JVM reads the claimed number of bytes and does not look further. Allocates
-    /// no more than the data can unpack to, and never more than the limit for one entry.
+    /// Decompresses raw deflate data into the first `size` bytes of `buffer`, which is enlarged if necessary. `size`
+    /// is the size that the archive claims. Returns whether the data yields more bytes: the JVM reads the claimed
+    /// number of bytes and ignores the rest. Allocates no more than the data can decompress to, and never more than
+    /// the limit for an entry.
     pub(crate) fn deflate(&mut self, input: &[u8], size: u64, buffer: &mut Vec<u8>) -> Result<bool, String> {
         if size > MAX_RESOURCE {
-            return Err(format!("it claims {size} bytes, more than the limit of {MAX_RESOURCE}"));
+            return Err(format!(
+                "the entry cannot be read: the archive claims {size} bytes for it, more than the limit of {MAX_RESOURCE}"
+            ));
         }
         if size > inflate_bound(input.len() as u64) {
             return Err(format!(
-                "it claims {size} bytes, more than {} compressed bytes can hold",
+                "the entry cannot be read: the archive claims {size} bytes for it, more than {} compressed bytes can hold",
                 input.len()
             ));
         }
         let size = size as usize;
         match self.unpack(input, size, buffer) {
             Ok(written) if written == size => Ok(false),
-            Ok(written) => Err(format!("it claims {size} bytes but unpacks to {written}")),
+            Ok(written) => Err(format!(
+                "the entry cannot be read: the archive claims {size} bytes for it, but it unpacks to {written}"
+            )),
             Err(DecompressionError::InsufficientSpace) => self.more_than_claimed(input, size, buffer),
-            Err(DecompressionError::BadData) => Err("its compressed data is broken".to_owned()),
+            Err(DecompressionError::BadData) => {
+                Err("the entry cannot be read: its compressed data is broken".to_owned())
+            }
         }
     }
 
-    /// Unpacks data that turned out to be more than claimed, if it is not much more: the library unpacks everything
-    /// or nothing.
+    /// Decompresses data that yields more than the claimed `size` bytes, and returns true. Fails if the data yields
+    /// more than four times the claimed size and more than 1 MiB. The library cannot decompress only a part of the
+    /// data.
     fn more_than_claimed(&mut self, input: &[u8], size: usize, buffer: &mut Vec<u8>) -> Result<bool, String> {
         let room = size.saturating_mul(4).max(1 << 20).min(inflate_bound(input.len() as u64) as usize);
         match self.unpack(input, room, buffer) {
             Ok(_) => Ok(true),
-            Err(_) => Err(format!("it claims {size} bytes but unpacks to far more")),
+            Err(_) => Err(format!(
+                "the entry cannot be read: the archive claims {size} bytes for it, but it unpacks to far more"
+            )),
         }
     }
 

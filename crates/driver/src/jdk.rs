@@ -1,17 +1,17 @@
-//! The JDK whose class library the world uses: how it is chosen, and what is known of it.
+//! The JDK whose class library the world uses: how the JDK is chosen, and its version and files.
 
 use std::path::PathBuf;
 
 use camino::Utf8PathBuf;
 
-/// Which JDK to use.
+/// Which JDK's class library the world uses.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum JdkChoice {
-    /// `JAVA_HOME`, else the `java` on the `PATH`, else none.
+    /// The JDK in `JAVA_HOME`, else the JDK of the `java` on the `PATH`, else none.
     Default,
-    /// No JDK: the class library is missing, like any other missing part.
+    /// No JDK: the classes of the class library are absent.
     None,
-    /// This home or image.
+    /// The JDK with this home folder, or this JDK image.
     At(Utf8PathBuf),
 }
 
@@ -20,17 +20,17 @@ pub enum JdkChoice {
 pub struct JdkInfo {
     /// The home folder of the JDK, or the image if only that was given.
     pub home: Utf8PathBuf,
-    /// The version according to the `release` file, such as `17.0.15`.
+    /// The version according to the `release` file, such as `17.0.15`; `None` if the file does not have it.
     pub version: Option<String>,
-    /// The implementor according to the `release` file.
+    /// The implementor according to the `release` file, such as `Debian`; `None` if the file does not have it.
     pub implementor: Option<String>,
-    /// The feature release, such as 17.
+    /// The feature release, such as 17; `None` if it cannot be determined.
     pub feature: Option<u16>,
-    /// How it was found: `--jdk`, `JAVA_HOME` or `PATH`.
+    /// How the JDK was found: `--jdk`, `JAVA_HOME` or `PATH`.
     pub found_by: &'static str,
 }
 
-/// A JDK that was found, with its files.
+/// A JDK that was found, and the files of its class library.
 pub(crate) type JdkFound = (JdkInfo, JdkFiles);
 
 /// The files of a JDK's class library.
@@ -43,14 +43,14 @@ pub(crate) enum JdkFiles {
 }
 
 impl JdkChoice {
-    /// Parses the text of an option: a path or `none`.
+    /// Parses the text of the option `--jdk`: a path or `none`.
     pub fn parse(text: &str) -> JdkChoice {
         if text == "none" { JdkChoice::None } else { JdkChoice::At(text.into()) }
     }
 }
 
 impl JdkInfo {
-    /// A phrase for output: `JDK 17.0.15 (Debian) at /usr/lib/jvm/java-17, by PATH`.
+    /// Returns a phrase for the output, such as `JDK 17.0.15 (Debian) at /usr/lib/jvm/java-17, by PATH`.
     pub fn description(&self) -> String {
         let version = match (&self.version, self.feature) {
             (Some(version), _) => version.clone(),

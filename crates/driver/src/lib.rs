@@ -1,6 +1,6 @@
-//! The only crate with I/O and threads: finds the inputs and the JDK, opens containers, gives the bytes of classes,
-//! runs work on all of them in order, keeps them current while files change, and reads the configuration. Of the
-//! meaning of the bytes it asks only for what decides where the JVM finds classes: the descriptors of modules.
+//! The only crate below the command line with I/O and threads: finds the inputs and the JDK, opens containers, reads
+//! the bytes of classes, runs work on all classes in order, follows changes of files, and reads the configuration. It
+//! does not interpret class files, except for module descriptors, which decide where the JVM finds classes.
 
 pub mod problem;
 

@@ -1,5 +1,5 @@
-//! A result that is kept current while the world changes: the [`Session`] receives the changes of the world, and the
-//! worker threads do the work.
+//! A result that is kept current while the world changes: the [`Session`] receives the changes of the world, and
+//! worker threads compute the new result.
 
 use std::any::Any;
 use std::ops::ControlFlow;
@@ -15,56 +15,58 @@ use crate::feed::{Feed, Reading};
 use crate::parallel::{map_here, map_ordered, message};
 use crate::world::LoadedWorld;
 
-/// A result, and the world that it is about.
+/// A session that keeps a result current, and the feed that passes the changed classes to the session.
 pub struct Live {
-    /// What the database has of the world.
+    /// Compares each loaded world with the contents of the database, and makes the changes of the database.
     pub feed: Feed,
     /// The session that computes the result.
     pub session: Session,
     threads: usize,
-    /// The numbers of classes and methods of libraries that were parsed since the last result.
+    /// The numbers of library classes, and of their methods, that were parsed since the last result.
     read: (usize, usize),
     has_bug: bool,
 }
 
-/// The outcome of work on a job.
+/// How the computation of a result ended ([`work`]).
 pub enum Work {
-    /// The work was cancelled, because a change came.
+    /// The computation was cancelled, because the program changed meanwhile.
     Cancelled,
-    /// The analysis of these classes panicked: they must be left out, and the rest analysed again. Each with the
-    /// message of the panic.
+    /// The analysis of these classes panicked; each is given with the message of the panic. The classes must be left
+    /// out ([`Live::leave_out`]), and the result computed again.
     Broken(Vec<(FileId, String)>),
-    /// The analysis of the program panicked, or a thread could not be started; with the reason.
+    /// The analysis of the program as a whole panicked, or a thread could not be started; with the reason.
     Failed(String),
-    /// The result.
+    /// The computation succeeded, with this result.
     Done(Box<Done>),
 }
 
-/// A result that was not yet taken over.
+/// A result that was computed, but not yet passed to the session ([`Live::take`]).
 pub struct Done {
-    /// The result for the program, and which classes were stale.
+    /// The result for the program as a whole, and which classes had to be analysed again.
     pub update: Update,
     classes: Vec<(FileId, ClassState)>,
-    /// The classes for which computing the result itself panicked.
+    /// The classes for which computing the result panicked, each with the message of the panic.
     bugs: Vec<(FileId, String)>,
 }
 
-/// Up to this many classes are handled by one thread: starting others, each with a copy of the sets, takes longer.
+/// The maximum number of classes that are handled by a single thread. For few classes, starting more threads, each
+/// with a copy of the exception sets, would take longer.
 const FEW: usize = 64;
 
 impl Live {
-    /// Creates a session in which nothing is known yet.
+    /// Creates a session for `question` with an empty database. `reading` selects the containers from which classes
+    /// are read; `threads` is the number of worker threads.
     pub fn new(question: Question, reading: Reading, threads: usize) -> Live {
         let (feed, session) = (Feed::new(reading, threads), Session::new(question));
         Live { feed, session, threads, read: (0, 0), has_bug: false }
     }
 
-    /// Passes the current, [settled](crate::packages::settle) world to the session. Cancels work in progress. Returns
-    /// `false`, and passes nothing, if `cancelled` returns true while classes are read, because the world has changed
-    /// again.
+    /// Passes the current world to the session, which cancels work in progress. Classes that the JVM would not find
+    /// must have been removed from the world ([`settle`](crate::packages::settle)). If `cancelled` returns true while
+    /// classes are read, the session is left unchanged, and the result is `false`.
     ///
     /// # Errors
-    /// A thread cannot be started.
+    /// Fails if a worker thread cannot be started.
     pub fn tell(
         &mut self,
         world: &LoadedWorld,
@@ -78,48 +80,49 @@ impl Live {
         Ok(true)
     }
 
-    /// Returns the work that is to be done.
+    /// Returns a job for [`work`], which computes the result for the current world.
     pub fn job(&self) -> Job {
         self.session.job(self.feed.paths())
     }
 
-    /// Takes over a result, and returns what changed.
+    /// Passes a computed result to the session, and returns the differences from the previous result.
     pub fn take(&mut self, done: Done) -> Vec<ide::difference::Changed> {
         self.has_bug |= !done.bugs.is_empty();
         self.read = (0, 0);
         self.session.take(done.update, done.classes)
     }
 
-    /// Leaves out classes whose analysis panicked, until they change.
+    /// Excludes classes whose analysis panicked from the program, until the classes change.
     pub fn leave_out(&mut self, classes: Vec<(FileId, String)>) {
         self.has_bug = true;
         self.session.leave_out(classes);
     }
 
-    /// Whether the analysis of some class panicked.
+    /// Returns whether the analysis of some class has panicked.
     pub fn has_bug(&self) -> bool {
         self.has_bug
     }
 
-    /// The numbers of classes and methods of libraries that were parsed since the last result.
+    /// Returns the number of library classes that were parsed since the last result, and the number of their methods.
     pub fn read(&self) -> (usize, usize) {
         self.read
     }
 
-    /// The number of worker threads.
+    /// Returns the number of worker threads.
     pub fn threads(&self) -> usize {
         self.threads
     }
 }
 
 impl Done {
-    /// The classes that were analysed, each with its result.
+    /// Returns the classes that were analysed again for this result, each with its state.
     pub fn classes(&self) -> &[(FileId, ClassState)] {
         &self.classes
     }
 }
 
-/// Does the work of a job, and then drops the job.
+/// Computes the result of a job with this number of threads. Drops the job and its snapshot of the database at the
+/// end.
 pub fn work(job: Job, threads: usize) -> Work {
     let edited = job.edited();
     let broken: Vec<(FileId, String)> = match each(&job, &edited, threads, |job, it| job.prepare(it)) {

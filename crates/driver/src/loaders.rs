@@ -1,6 +1,7 @@
-//! The definitions that the JVM's loaders pass over, besides those that come later on the class path. A loader asks
-//! its parent first, so classes that the JDK has come from there (JVMS §5.3, `ClassLoader.loadClass`), and it looks
-//! for a class of a package that belongs to a named module in that module only (JEP 261, "Class loaders").
+//! The class definitions that the JVM's loaders ignore for other reasons than their order on the class path. A loader
+//! asks its parent first, so a class that the JDK has is taken from the JDK (JVMS §5.3, `ClassLoader.loadClass`). A
+//! loader looks for a class of a package that belongs to a named module only in that module (JEP 261, "Class
+//! loaders").
 
 use crate::container::{ClassEntry, LoadedContainer, Loader};
 use crate::problem::Problem;
@@ -10,8 +11,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::modules::Module;
 
-/// For each container and each of its entries, whether the definition is passed over; an empty list for a container
-/// without any such entry. Entries of the program are reported one by one, those of libraries as a count.
+/// Returns, for each container and each of its entries, whether the JVM's class loaders ignore the class that the
+/// entry defines. The inner list may be empty if they ignore none. Reports ignored classes of the program one by one,
+/// those of libraries as a count.
 pub(crate) fn passed_over(
     world: &LoadedWorld,
     modules: &[Module],
@@ -22,18 +24,21 @@ pub(crate) fn passed_over(
     containers.map(|(idx, it)| owners.passed_over(idx, it, problems)).collect()
 }
 
-/// The packages of the JDK and of named modules.
+/// The containers that own the packages of the JDK and of named modules, so that class loaders look for the classes
+/// of these packages only there.
 struct Owners<'a> {
     world: &'a LoadedWorld,
     modules: &'a [Module],
-    /// For each package, the container and, if there is one, the module to which it belongs.
+    /// For each package, the index of the first container that has classes of it, and the index of the module to
+    /// which the package belongs (`None` if it belongs to no named module).
     packages: FxHashMap<&'a str, (usize, Option<usize>)>,
-    /// The container that defines a class, for classes whose package occurs in other containers too.
+    /// For each class whose package also occurs in further containers, the index of the container that defines the
+    /// class.
     classes: FxHashMap<&'a str, usize>,
     has_platform: bool,
 }
 
-/// The reason why a definition is passed over.
+/// The reason why the JVM's loaders ignore a class definition.
 enum Why<'a> {
     Shadowed(&'a str),
     OtherModule(&'a str),
@@ -41,7 +46,8 @@ enum Why<'a> {
 }
 
 impl<'a> Owners<'a> {
-    /// Collects the owners; `None` if nothing can be passed over.
+    /// Collects the containers that own packages. Returns `None` if there is neither a JDK nor a module, so that
+    /// class loaders ignore no class definition.
     fn of(world: &'a LoadedWorld, modules: &'a [Module]) -> Option<Owners<'a>> {
         let has_platform = world.containers.iter().any(|it| it.platform);
         if !has_platform && modules.is_empty() {
@@ -80,7 +86,9 @@ impl<'a> Owners<'a> {
         });
     }
 
-    /// Calls `it` with the entries that the JVM would find in the JDK, then with those on the module path.
+    /// Calls `it` with each entry that the JVM can find in the JDK, then with each entry that it can find on the
+    /// module path. The other arguments are the index of the entry's container and the index of its module, if it has
+    /// one.
     fn each(&mut self, mut it: impl FnMut(&mut Self, usize, Option<usize>, &'a ClassEntry)) {
         let module_of: FxHashMap<(usize, &str), usize> = self
             .modules
@@ -111,13 +119,13 @@ impl<'a> Owners<'a> {
         }
     }
 
-    /// For each entry of a container, whether it is passed over.
+    /// Returns, for each entry of a container, whether the JVM's loaders ignore it; empty if they ignore none.
     fn passed_over(&self, idx: usize, container: &LoadedContainer, problems: &mut Vec<Problem>) -> Vec<bool> {
         if !is_judged(container) {
             return Vec::new();
         }
         if self.has_platform && container.classes.iter().any(|it| it.path() == "java/lang/Object.class") {
-            let what = "it contains java/lang/Object, so it takes the place of the JDK's class library";
+            let what = "the container has a class java/lang/Object, so it takes the place of the class library of the JDK";
             problems.push(Problem::note(container.name.clone(), what));
             return Vec::new();
         }
@@ -127,12 +135,14 @@ impl<'a> Owners<'a> {
             let Some(why) = self.why(idx, container.loader, entry) else { continue };
             *gone = true;
             let text = match why {
-                Why::Shadowed(by) => format!("shadowed by the class of this name in {by}; left out"),
+                Why::Shadowed(by) => {
+                    format!("the class is left out: it is shadowed by the class of this name in {by}")
+                }
                 Why::OtherModule(name) => format!(
-                    "its package belongs to the module {name}, and the JVM looks for it only there; left out"
+                    "the class is left out: its package belongs to the module {name}, and the JVM looks for the package only there"
                 ),
                 Why::Prohibited => {
-                    "the JVM loads classes of java.* packages from the JDK only; left out".into()
+                    "the class is left out: the JVM loads classes of java.* packages from the JDK only".into()
                 }
             };
             if container.role == Role::App {
@@ -143,7 +153,11 @@ impl<'a> Owners<'a> {
         }
         if let Some((entry, text)) = first {
             let more = gone.iter().filter(|it| **it).count() - 1;
-            let more = if more == 0 { String::new() } else { format!("; so are {more} more classes") };
+            let more = if more == 0 {
+                String::new()
+            } else {
+                format!("; {more} more classes of this container are left out, too")
+            };
             problems.push(Problem::note(container.display(entry), format!("{text}{more}")));
         }
         gone
@@ -174,7 +188,8 @@ impl<'a> Owners<'a> {
     }
 }
 
-/// Whether a loader decides which classes of the container are used.
+/// Returns whether it is known which class loader uses the container, so that the rules for ignored classes apply.
+/// They apply neither to a JDK nor to a class file that is an input by itself.
 fn is_judged(container: &LoadedContainer) -> bool {
     !container.platform && container.loader != Loader::Other
 }
@@ -183,7 +198,7 @@ fn is_descriptor(entry: &ClassEntry) -> bool {
     entry.path().ends_with("module-info.class")
 }
 
-/// The package of a class, given its path: `p/q` of `p/q/C.class`.
+/// Returns the package of a class, given its path: `p/q` for `p/q/C.class`.
 pub(crate) fn package(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |it| it.0)
 }

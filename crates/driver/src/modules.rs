@@ -1,5 +1,5 @@
-//! The named modules of a run: those of the JDK that a program finds without further options, and those of the
-//! module path.
+//! The named modules of a run: the modules of the JDK that are resolved without further options, and the modules on
+//! the module path.
 
 use crate::container::{LoadedContainer, Loader, Scratch};
 use crate::problem::Problem;
@@ -12,11 +12,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) struct Module {
     /// The name of the module.
     pub(crate) name: String,
-    /// The content of its descriptor; `None` for an automatic module.
+    /// The content of the module's descriptor; `None` for an automatic module.
     pub(crate) info: Option<ModuleInfo>,
     /// The index of the container that holds the module.
     pub(crate) container: usize,
-    /// The root in the container below which the module is: an image holds many modules.
+    /// The folder of the module inside the container, because a JDK image holds many modules; empty if the container
+    /// holds only this module.
     pub(crate) root: String,
     /// Whether the module belongs to the JDK.
     pub(crate) platform: bool,
@@ -29,13 +30,15 @@ pub(crate) const DESCRIPTOR: &str = "module-info.class";
 
 /// The modules that were found.
 pub(crate) struct Modules {
-    /// All modules, those of the JDK first.
+    /// All modules: first the modules of the JDK, then those of the module path.
     pub(crate) all: Vec<Module>,
-    /// Containers whose module is also in an earlier container: the JVM does not look at their classes.
+    /// The indices of the containers whose module is also in an earlier container, so that the JVM ignores their
+    /// classes.
     pub(crate) hidden: Vec<usize>,
 }
 
-/// Finds the modules. Descriptors that cannot be read and modules that others hide are reported to `problems`.
+/// Finds the named modules of a world. Adds descriptors that cannot be read, and modules that an earlier module of
+/// the same name hides, to `problems`.
 pub(crate) fn modules(world: &LoadedWorld, problems: &mut Vec<Problem>) -> Modules {
     let mut modules: Vec<Module> = Vec::new();
     let mut hidden = Vec::new();
@@ -51,7 +54,10 @@ pub(crate) fn modules(world: &LoadedWorld, problems: &mut Vec<Problem>) -> Modul
             None => modules.push(module),
             Some(first) => {
                 let by = &world.containers[first.container].name;
-                let what = format!("the module {} is also in {by}, which comes first; left out", module.name);
+                let what = format!(
+                    "the module {} is left out here, because it is also in {by}, which comes first",
+                    module.name
+                );
                 problems.push(Problem::note(container.name.clone(), what));
                 hidden.push(idx);
             }
@@ -61,8 +67,8 @@ pub(crate) fn modules(world: &LoadedWorld, problems: &mut Vec<Problem>) -> Modul
     Modules { all: modules, hidden }
 }
 
-/// Adds the modules of a part of the JDK. A descriptor that cannot be read yields no module: its package rules are
-/// not known, and nothing is derived from them.
+/// Adds the modules in a container of the JDK, which has the index `idx`. A descriptor that cannot be read adds no
+/// module, because the exports of its module are unknown.
 fn platform_modules(idx: usize, container: &LoadedContainer, modules: &mut Vec<Module>) {
     let mut scratch = Scratch::new();
     for entry in container.classes.iter().filter(|it| it.path() == DESCRIPTOR) {
@@ -80,7 +86,8 @@ fn platform_modules(idx: usize, container: &LoadedContainer, modules: &mut Vec<M
     }
 }
 
-/// The module in a container of the module path.
+/// Returns the module in a container of the module path, which has the index `idx`; `None`, with a problem, if it
+/// cannot be determined.
 fn path_module(idx: usize, container: &LoadedContainer, problems: &mut Vec<Problem>) -> Option<Module> {
     let module = |name, info| Module {
         name,
@@ -95,8 +102,8 @@ fn path_module(idx: usize, container: &LoadedContainer, problems: &mut Vec<Probl
         let given = container.manifest.value("Automatic-Module-Name").map(str::to_owned);
         let name = given.or_else(|| automatic_name(&container.name));
         if name.is_none() {
-            let what = "no module name follows from the file name, so the JVM rejects it; \
-                        its packages are not treated as closed";
+            let what = "no module name follows from the file name, so the JVM rejects the jar; \
+                        it is assumed that unknown classes may be in the packages of the jar";
             fault(container.name.clone(), what.to_owned());
         }
         return name.map(|it| module(it, None));
@@ -111,22 +118,23 @@ fn path_module(idx: usize, container: &LoadedContainer, problems: &mut Vec<Probl
         Ok(None) => {
             fault(
                 container.display(entry),
-                "it declares no module, so the packages beside it are not treated as closed".to_owned(),
+                "the file declares no module, so unknown classes may be in the packages beside it".to_owned(),
             );
             None
         }
         Err(what) => {
             fault(
                 container.display(entry),
-                format!("{what}; the packages of the module are not treated as closed"),
+                format!("{what}; it is assumed that unknown classes may be in the packages of the module"),
             );
             None
         }
     }
 }
 
-/// The name of an automatic module, derived from the name of its jar as `java.lang.module.ModuleFinder.of` does:
-/// without the version, and with dots for everything that is neither letter nor digit.
+/// Returns the name of an automatic module, derived from the name of its jar like in
+/// `java.lang.module.ModuleFinder.of`: without the version, and with a dot for each run of characters that are
+/// neither letters nor digits. `None` if the result is no legal module name.
 fn automatic_name(jar: &str) -> Option<String> {
     let file = jar.rsplit(['/', '\\']).next()?.strip_suffix(".jar")?;
     let version = file.match_indices('-').map(|it| it.0).find(|&at| {
@@ -141,8 +149,9 @@ fn automatic_name(jar: &str) -> Option<String> {
 }
 
 /// Determines which modules of the JDK are resolved when a program is started from the class path, together with the
-/// whole module path (JEP 261, "Root modules"): those that export something to all and are not incubators, what they
-/// and the module path require, and what provides services to any of these.
+/// whole module path (JEP 261, "Root modules"). These are the default root modules, which export a package to all
+/// modules and are not incubator modules; the modules that they and the modules of the module path require; and the
+/// modules that provide services to any of these.
 fn resolve(modules: &mut [Module]) {
     let by_name: FxHashMap<String, usize> =
         modules.iter().enumerate().map(|(idx, it)| (it.name.clone(), idx)).collect();
@@ -233,7 +242,7 @@ mod tests {
         }
     }
 
-    /// An image linked with modules that are not of the JDK, some of which export nothing to all.
+    /// The image is linked with modules that are not of the JDK, some of which export no package to all modules.
     #[test]
     fn the_modules_of_a_linked_image_are_resolved_if_they_export_something() {
         let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-data/modules/roots");

@@ -1,5 +1,5 @@
-//! Archives beside the inputs that do not belong to the program: which wanted classes they have. This serves hints
-//! only, so archives that cannot be listed are skipped, and there are limits.
+//! Searches archives beside the inputs for classes that the program lacks. The results are used only in hints for the
+//! user, so archives that cannot be listed are skipped, and the search is limited.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,13 +15,14 @@ use crate::world::{LoadedWorld, WorldSpec, list_archive};
 const FOLDERS: usize = 16;
 /// The maximum number of archives that are listed.
 const ARCHIVES: usize = 128;
-/// The maximum total size of these archives in bytes; archives beyond it are skipped.
+/// The maximum total size of the listed archives in bytes; archives that would exceed it are skipped.
 const BYTES: u64 = 512 << 20;
-/// The maximum number of archives that are named for one class.
+/// The maximum number of archives that are returned for one class.
 const NAMED: usize = 3;
 
-/// For each wanted class (by its path, such as `p/C.class`) that some archive beside the inputs has: the archives,
-/// in order, inner ones as `outer.jar!/inner.jar`.
+/// Returns the archives beside the inputs that contain classes of `wanted`, which are paths such as `p/C.class`. For
+/// each class that is found, the result has the names of the archives; an inner archive is written
+/// `outer.jar!/inner.jar`.
 pub fn nearby(
     spec: &WorldSpec,
     world: &LoadedWorld,
@@ -64,14 +65,14 @@ fn list(archive: &Path, release: u16, wanted: &FxHashSet<String>, found: &mut BT
     }
 }
 
-/// The files that the containers of the world come from.
+/// Returns the files that the containers of the world come from, without symbolic links.
 fn opened(world: &LoadedWorld) -> FxHashSet<PathBuf> {
     let files = world.containers.iter().map(|it| it.name.split("!/").next().unwrap_or(&it.name));
     files.filter_map(|it| std::fs::canonicalize(it).ok()).collect()
 }
 
-/// The folders of the inputs and of the class path, each once, together with the folders in which libraries often
-/// are.
+/// Returns the folders to search: those of the inputs and class-path entries, each once and after its `lib` and
+/// `libs`.
 fn folders(spec: &WorldSpec) -> Vec<PathBuf> {
     let mut acc: Vec<PathBuf> = Vec::new();
     let mut seen: FxHashSet<PathBuf> = FxHashSet::default();

@@ -1,5 +1,5 @@
-//! Opens inputs: determines what a path is, opens it, and follows the `Class-Path` of manifests. Each file is opened
-//! once.
+//! Opens inputs: determines whether a path is an archive, a folder, a class file or a JDK, opens it, and follows the
+//! `Class-Path` of manifests. Each file is opened once.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,37 +18,39 @@ use crate::jdk::JdkFiles;
 use crate::problem::Problem;
 use ide::Role;
 
-/// Opens inputs in class-path order.
+/// Opens inputs in class-path order, and collects their containers and problems.
 pub(crate) struct Opener<'a> {
-    /// The release for which multi-release archives select their entries.
+    /// The Java release for which entries of multi-release archives are selected.
     pub(crate) release: u16,
-    /// The inputs that are the program: such a jar has the role app even if a manifest names it first.
+    /// The paths of the inputs that are the program, without symbolic links. Such a jar belongs to the program even
+    /// if the manifest of another jar names it first.
     pub(crate) app: FxHashSet<PathBuf>,
-    /// The files and folders on the module path.
+    /// The files and folders on the module path, as paths without symbolic links.
     pub(crate) modules: FxHashSet<PathBuf>,
     /// The access to the disk.
     pub(crate) disk: &'a mut dyn Disk,
-    /// The containers found so far.
+    /// The containers and declared classes found so far.
     pub(crate) found: Found,
     /// The problems found so far.
     pub(crate) problems: Vec<Problem>,
-    /// See [`crate::world::LoadedWorld::manifest_exports`].
+    /// For each executable jar among the inputs, the packages that its manifest exports
+    /// ([`crate::world::LoadedWorld::manifest_exports`]).
     pub(crate) manifest_exports: Vec<(String, Vec<String>)>,
     opened: FxHashSet<PathBuf>,
 }
 
-/// A file or folder that was opened, by this call or an earlier one.
+/// A file or folder that has just been opened, or that had been opened before.
 struct Opened {
     real: PathBuf,
-    /// The manifest whose `Class-Path` is to be followed; empty if the file was opened before.
+    /// The manifest whose `Class-Path` is to be followed; empty if the file had been opened before.
     manifest: Manifest,
 }
 
-/// Folders of a class folder that are roots themselves, as in an unpacked war or Spring Boot jar.
+/// The folders that have classes and jars of their own in an unpacked war or Spring Boot jar.
 const UNPACKED: [&str; 2] = ["WEB-INF", "BOOT-INF"];
 
 impl<'a> Opener<'a> {
-    /// Creates an opener that has opened nothing.
+    /// Creates an opener that has not opened any file yet.
     pub(crate) fn new(release: u16, disk: &'a mut dyn Disk) -> Opener<'a> {
         Opener {
             release,
@@ -62,7 +64,8 @@ impl<'a> Opener<'a> {
         }
     }
 
-    /// Opens a file or folder and what its manifest names. Does nothing if it was opened before.
+    /// Opens a file or folder, and the jars that the `Class-Path` of its manifest names. A file that was opened
+    /// before is skipped.
     pub(crate) fn open(&mut self, path: &Path, role: Role) -> anyhow::Result<()> {
         // Jars whose manifests are still to be followed; the JVM searches them directly after the jar that names
         // them.
@@ -79,7 +82,7 @@ impl<'a> Opener<'a> {
                 (Err(error), None) => return Err(error),
                 (Err(error), Some(jar)) => {
                     let what = format!(
-                        "in the Class-Path of its manifest: {error:#}; the entry is left out, as by the JVM"
+                        "an entry of the Class-Path in the manifest is left out, as by the JVM: {error:#}"
                     );
                     self.problems.push(Problem::note(jar, what));
                 }
@@ -88,8 +91,8 @@ impl<'a> Opener<'a> {
         Ok(())
     }
 
-    /// Records the packages that the manifest of an executable jar exports. The JVM reads these attributes only of
-    /// the jar with which it is started.
+    /// Records the packages that the manifest of an executable jar exports. Of all manifests, the JVM reads these
+    /// attributes only in the manifest of the jar with which it is started.
     fn executable(&mut self, jar: &Path, manifest: &Manifest) {
         let exports: Vec<String> = ["Add-Exports", "Add-Opens"]
             .iter()
@@ -101,7 +104,7 @@ impl<'a> Opener<'a> {
         }
     }
 
-    /// Ends the class path: appends the containers that come last.
+    /// Ends the class path: appends the containers of jars inside plain jars, which come last.
     pub(crate) fn end_class_path(&mut self) {
         self.found.containers.append(&mut self.found.late);
     }
@@ -115,7 +118,7 @@ impl<'a> Opener<'a> {
         paths.iter().try_for_each(|it| self.open_one(it, role, true).map(|_| ()))
     }
 
-    /// The files that the manifest of a jar names, in reverse order.
+    /// Returns the files that the `Class-Path` in the manifest of a jar names, from the last to the first.
     fn class_path(
         &mut self,
         jar: &Path,
@@ -131,7 +134,7 @@ impl<'a> Opener<'a> {
                 Some(file) => named.push((folder.join(file), role, Some(name.clone()))),
                 None => {
                     let what = format!(
-                        "the Class-Path of its manifest names `{entry}`, which is not a file; the entry is left out"
+                        "the Class-Path in the manifest names `{entry}`, which is not a file; the entry is left out"
                     );
                     self.problems.push(Problem::note(name.clone(), what));
                 }
@@ -141,7 +144,7 @@ impl<'a> Opener<'a> {
         named
     }
 
-    /// Opens one file or folder, unless it was opened before.
+    /// Opens one file or folder, without the `Class-Path` of its manifest, unless it was opened before.
     fn open_one(&mut self, path: &Path, role: Role, platform: bool) -> anyhow::Result<Opened> {
         self.disk.looks_at(path);
         let real =
@@ -190,7 +193,7 @@ impl<'a> Opener<'a> {
         if self.modules.contains(real) { Loader::ModulePath } else { Loader::ClassPath }
     }
 
-    /// Determines the file or folder to open at a path.
+    /// Determines how the file or folder at a path is opened. `real` is the path without symbolic links.
     fn plan(&mut self, path: &Path, real: PathBuf, role: Role, platform: bool) -> anyhow::Result<Plan> {
         let name = path_text(path);
         let metadata = std::fs::metadata(&real).with_context(|| format!("{name}: cannot be opened"))?;
@@ -202,7 +205,9 @@ impl<'a> Opener<'a> {
         } else if metadata.is_file() {
             vec![Step::Part(self.disk.file(&at).with_context(|| name.clone())?)]
         } else {
-            return Err(anyhow!("{name}: neither a file nor a folder"));
+            return Err(anyhow!(
+                "{name}: cannot be opened, because the path leads neither to a file nor to a folder"
+            ));
         };
         Ok(Plan { real, steps })
     }
@@ -259,7 +264,7 @@ impl<'a> Opener<'a> {
     }
 }
 
-/// A path as it is printed.
+/// Returns a path as text for the output; bytes that are not UTF-8 are escaped.
 pub(crate) fn path_text(path: &Path) -> String {
     name_text(path.as_os_str().as_encoded_bytes()).into_owned()
 }

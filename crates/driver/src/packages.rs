@@ -1,5 +1,5 @@
-//! Which packages are closed to unknown classes, given the module path, the settings and the manifests; and the
-//! assumptions about this that a result states.
+//! Determines which packages are closed, that is, get no unknown classes, given the module path, the settings and the
+//! manifests; and lists the assumptions behind this, for the output.
 
 use std::sync::Arc;
 
@@ -13,53 +13,54 @@ use crate::modules::{DESCRIPTOR, Module, modules};
 use crate::problem::Problem;
 use crate::world::LoadedWorld;
 
-/// What is known of packages, and the assumptions behind it.
+/// The packages that are closed (no unknown class belongs to them) or exported to all code, and the assumptions from
+/// which this follows.
 #[derive(Clone, Default)]
 pub struct Closing {
-    /// What closes packages, and what opens them again.
+    /// The closed packages, each with the reason; and the packages that options and manifests export.
     pub packages: Packages,
-    /// The assumptions, one sentence each.
+    /// The assumptions about closed packages, one sentence each, for the output.
     pub assumptions: Vec<String>,
 }
 
-/// Settles a sequence of worlds. What follows from names, descriptors and manifests is computed again only if one of
-/// them changed, and a container that stays yields the same settled container again.
+/// Settles successive versions of a world (see [`settle`]). If names, module descriptors and manifests are unchanged,
+/// the results that depend only on these are reused. The settled version of an unchanged container is shared.
 #[derive(Default)]
 pub struct Settler {
     last: Option<Settled>,
 }
 
-/// The result of settling a world.
+/// The result of settling a world ([`settle`]).
 struct Settled {
     containers: Vec<Judged>,
     findings: Findings,
 }
 
-/// A container as it was given, the verdict on it, and the settled container.
+/// A container as it was loaded, the decision which of its entries remain, and the container with only these entries.
 struct Judged {
     given: Arc<LoadedContainer>,
     verdict: Verdict,
     settled: Arc<LoadedContainer>,
 }
 
-/// The part of a container that the JVM's loaders look at.
+/// The entries of a container that the JVM's class loaders may find.
 #[derive(Clone, PartialEq, Eq)]
 enum Verdict {
     All,
-    /// None of its classes: another container holds the module of the same name.
+    /// The loaders find none of the classes, because an earlier container holds a module of the same name.
     Nothing,
-    /// All entries except those that are marked.
+    /// The loaders may find all entries except those whose flag is true.
     Without(Vec<bool>),
 }
 
-/// The results for a world as a whole.
+/// The results of [`settle`] for a world as a whole, and the settings and manifest attributes that led to them.
 struct Findings {
     asked: Asked,
     closing: Closing,
     problems: Vec<Problem>,
 }
 
-/// The inputs besides the containers.
+/// The settings and manifest attributes on which the result of [`settle`] depends.
 #[derive(PartialEq, Eq)]
 struct Asked {
     trust_sealed: bool,
@@ -67,15 +68,16 @@ struct Asked {
     manifest_exports: Vec<(String, Vec<String>)>,
 }
 
-/// Finds the modules of a world, removes what the JVM's loaders would pass over, and determines which packages are
-/// closed. Problems are added to those of the world.
+/// Settles a world: finds its modules, and removes the classes that the JVM's class loaders would not find. Returns
+/// which packages are closed, that is, to which packages no unknown class belongs. Adds problems to those of the
+/// world.
 pub fn settle(world: &mut LoadedWorld, settings: &Settings) -> Closing {
     Settler::default().settle(world, settings)
 }
 
 impl Settler {
-    /// Does the work of [`settle`]. A container that was in the previous world, and of which the same entries are
-    /// left out, yields the same settled container again.
+    /// Settles a world like the function [`settle`]. If a container was in the previous world and the same entries
+    /// are removed from it, the container without these entries is shared with that world.
     pub fn settle(&mut self, world: &mut LoadedWorld, settings: &Settings) -> Closing {
         let asked = Asked {
             trust_sealed: settings.trust_sealed.value,
@@ -102,7 +104,8 @@ impl Settler {
     }
 }
 
-/// Computes everything about a world as it was loaded.
+/// Settles a world (see [`settle`]) that is as it was loaded, without reusing earlier results for the world as a
+/// whole. `before` has the containers of the previous world.
 fn judge(world: &LoadedWorld, settings: &Settings, asked: Asked, before: &[Judged]) -> Settled {
     let mut problems = Vec::new();
     let modules = modules(world, &mut problems);
@@ -125,8 +128,8 @@ fn judge(world: &LoadedWorld, settings: &Settings, asked: Asked, before: &[Judge
     Settled { containers, findings: Findings { asked, closing, problems } }
 }
 
-/// Removes from the containers what is passed over. Reuses the settled container of an earlier world if the
-/// container and the verdict are the same.
+/// Removes from each container the entries that its verdict excludes. If the container and the verdict are the same
+/// as in the previous world (`before`), the result of that world is reused.
 fn apply(given: &[Arc<LoadedContainer>], verdicts: Vec<Verdict>, before: &[Judged]) -> Vec<Judged> {
     let known: FxHashMap<*const LoadedContainer, &Judged> =
         before.iter().map(|it| (Arc::as_ptr(&it.given), it)).collect();
@@ -138,8 +141,8 @@ fn apply(given: &[Arc<LoadedContainer>], verdicts: Vec<Verdict>, before: &[Judge
     given.iter().zip(verdicts).map(apply).collect()
 }
 
-/// Whether nothing that matters here has changed in any container: its loader, its manifest, the names of its
-/// entries, and the content of descriptors.
+/// Returns whether the containers equal those of the previous world in everything that [`settle`] reads: loaders,
+/// manifests, names of entries, and contents of module descriptors.
 fn has_names_of(containers: &[Arc<LoadedContainer>], before: &[Judged]) -> bool {
     let is_same = |(now, before): (&Arc<LoadedContainer>, &Judged)| {
         let before = &before.given;
@@ -162,7 +165,8 @@ impl Verdict {
     }
 }
 
-/// Combines what closes packages and what opens them again.
+/// Determines to which packages no unknown class belongs, because of modules and sealing manifests, and which
+/// packages options and manifests export.
 fn closing(
     world: &LoadedWorld,
     modules: &[Module],
@@ -185,7 +189,7 @@ fn closing(
     closing
 }
 
-/// For each package, the containers that have classes of it, apart from those of the JDK.
+/// For each package, the indices of the containers outside the JDK that have classes of the package.
 type Holders<'a> = FxHashMap<&'a str, Vec<usize>>;
 
 fn holders(world: &LoadedWorld) -> Holders<'_> {
@@ -202,9 +206,9 @@ fn holders(world: &LoadedWorld) -> Holders<'_> {
     holders
 }
 
-/// Closes the packages of the module path. A package that is exported to some modules only is closed if all of them
-/// are present: an absent module may be added and use the package. A package that another container has too is left
-/// alone.
+/// Makes the modules of the module path the owners of their packages. A package that is exported only to some modules
+/// counts as exported if one of them is absent, because the absent module may be added and use the package. A package
+/// that occurs in several containers gets no owner.
 fn own_modules<'a>(
     modules: &[Module],
     holders: &Holders<'a>,
@@ -229,7 +233,8 @@ fn own_modules<'a>(
     }
 }
 
-/// Whether unknown code may use the public classes of a package of a module.
+/// Returns whether unknown code may use the public classes of this package of the module. `there` has the names of
+/// all present modules.
 fn is_exported(module: &Module, package: &str, there: &FxHashSet<&str>) -> bool {
     let Some(info) = module.info.as_ref().filter(|it| !it.open) else { return true };
     let to_absent = |to: &[String]| to.iter().any(|it| !there.contains(it.as_str()));
@@ -237,7 +242,8 @@ fn is_exported(module: &Module, package: &str, there: &FxHashSet<&str>) -> bool 
         || info.qualified.iter().any(|(of, to)| of == package && to_absent(to))
 }
 
-/// Closes the packages that manifests seal, if each container that has classes of the package seals it.
+/// Closes each package (no unknown class belongs to it) that is sealed by the manifests of all containers with
+/// classes of the package.
 fn seal<'a>(
     world: &'a LoadedWorld,
     holders: &Holders<'a>,
@@ -260,7 +266,8 @@ fn seal<'a>(
             Some(other) => {
                 let what = format!(
                     "it has classes of the package {human}, which is sealed in {by}: \
-                     the JVM loads those of one place only, so the package is not treated as closed"
+                     the JVM loads the classes of the package from one place only, \
+                     but it is assumed that unknown classes may be in the package"
                 );
                 split.push((world.containers[*other].name.clone(), what));
             }
@@ -277,7 +284,7 @@ fn seal<'a>(
     }
 }
 
-/// Opens the packages that `--add-exports` and the manifests of executable jars export.
+/// Adds the packages that `--add-exports` and the manifests of executable jars export.
 fn add_exports(
     world: &LoadedWorld,
     modules: &[Module],
@@ -310,7 +317,7 @@ fn add_exports(
     }
 }
 
-/// The package that `module/package` names, if both exist; otherwise why not.
+/// Returns the package named by a text `module/package`; an error if the module or the package does not exist.
 fn exported_package(world: &LoadedWorld, modules: &[Module], text: &str) -> Result<String, String> {
     let Some((name, package_name)) = text.split_once('/') else {
         return Err("a package to export is written MODULE/PACKAGE".to_owned());
@@ -332,7 +339,7 @@ fn exported_package(world: &LoadedWorld, modules: &[Module], text: &str) -> Resu
     Err(format!("the module {name} has no package {package_name}"))
 }
 
-/// The maximum number of names in a sentence; further ones are only counted.
+/// The maximum number of names that a sentence lists; further names are only counted.
 const LISTED: usize = 8;
 
 fn listed(names: &[&str]) -> String {

@@ -1,5 +1,5 @@
-//! Parallel work on many items, with results in order. The number of results in flight is bounded, so memory does
-//! not grow with the number of items, and output does not depend on the number of threads.
+//! Parallel work on many items, with the results in the order of the items, whatever the number of threads. The
+//! number of results that wait for earlier ones is bounded, so that memory does not grow with the number of items.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -7,33 +7,37 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The stack size of a worker: deeply nested inputs recurse deeply, and a stack overflow cannot be caught.
+/// The stack size of a worker thread in bytes. Deeply nested inputs cause deep recursion, and a stack overflow cannot
+/// be caught.
 const STACK_SIZE: usize = 64 << 20;
 
-/// The maximum number of items that a worker takes at a time: handing over costs as much as a small class.
+/// The maximum number of items that a worker takes at a time. Passing items between threads costs as much as the work
+/// on a small class.
 const BATCH: usize = 64;
 
-/// The number of bytes by which the heap of a worker grows.
+/// The number of bytes by which the heap of a worker thread is made to grow in advance.
 const HEAP_STEP: usize = 4 << 20;
 
-/// How many batches the workers may be ahead of the sink, per thread.
+/// The maximum number of batches, per thread, that are taken by workers and whose results were not yet passed to the
+/// sink.
 const WINDOW_PER_THREAD: usize = 4;
 
-/// The work on an item panicked. This is a bug of ajar, and affects that item only.
+/// The error of an item on which the work panicked. A panic is a bug of ajar, and does not affect other items.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Panicked {
     /// The message of the panic.
     pub message: String,
 }
 
-/// The results of a batch.
+/// The results of one batch of items.
 type Batch<T> = Vec<Result<T, Panicked>>;
 
-/// The state that the workers and the sink share.
+/// The batches of items that workers have taken and whose results the sink has not received yet. This value is shared
+/// by the workers and the calling thread.
 struct Window<T> {
-    /// The next batch to be taken by a worker.
+    /// The index of the next batch to be taken by a worker.
     next: usize,
-    /// The first batch whose results the sink has not yet received.
+    /// The index of the first batch whose results the sink has not received yet.
     first: usize,
     /// The results of the batches from `first` on; `None` for a batch in progress.
     results: VecDeque<Option<Batch<T>>>,
@@ -42,15 +46,15 @@ struct Window<T> {
 
 struct Shared<T> {
     window: Mutex<Window<T>>,
-    /// Signalled when there is room in the window, or when it is time to stop.
+    /// Signalled when a worker may take another batch, or when the workers shall stop.
     room: Condvar,
     /// Signalled when the results of the first batch are ready.
     ready: Condvar,
 }
 
-/// Calls `work` on each item in `threads` threads, each with a state made by `state`, and passes the results to
-/// `sink` in the order of the items, on the calling thread. Ends early if `sink` breaks, and returns what it broke
-/// with. After a panic the worker's state is replaced by a new one.
+/// Calls `work` on each item in `threads` threads, and passes the results to `sink` in the order of the items, on the
+/// calling thread. Each thread has a state made by `state`, which is replaced by a new one after a panic. Ends early
+/// if `sink` returns `Break`, and returns that value. Fails if a thread cannot be started.
 pub fn map_ordered<I, S, T, B>(
     items: &[I],
     threads: usize,
@@ -90,7 +94,7 @@ where
     })
 }
 
-/// Does the work of [`map_ordered`] on the calling thread, for a few items.
+/// Calls `work` on each item and passes the results to `sink`, like [`map_ordered`], but all on the calling thread.
 pub fn map_here<I, T, B>(
     items: &[I],
     work: impl Fn(&I) -> T,
@@ -103,10 +107,10 @@ pub fn map_here<I, T, B>(
     ControlFlow::Continue(())
 }
 
-/// Runs work on a separate thread with the same stack size as a worker.
+/// Runs `work` on a new thread with the stack size of a worker thread.
 ///
 /// # Errors
-/// The thread cannot be started.
+/// Fails if the thread cannot be started.
 pub fn spawn_worker<'scope>(
     scope: &'scope std::thread::Scope<'scope, '_>,
     work: impl FnOnce() + Send + 'scope,
@@ -138,20 +142,23 @@ fn worker<I, S, T>(
     }
 }
 
-/// Lets the heap of this thread grow in a few large steps instead of many small ones. In glibc the heap of a thread
-/// other than the main thread grows by single pages, each with a system call: reading a JDK takes twenty thousand of
-/// them. Memory that is freed immediately stays with the heap, and is not touched before it is used.
+/// Lets the heap of this thread grow in a few large steps instead of many small ones, by allocating and freeing a
+/// large block. In glibc the heap of a thread other than the main thread grows by single pages, each with a system
+/// call: reading a JDK takes twenty thousand calls. The freed block stays in the heap, and its pages are not touched
+/// before they are used.
 fn grow_in_big_steps() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(HEAP_STEP)));
 }
 
 impl<T> Shared<T> {
-    /// No thread panics while it holds the lock, so the window is consistent even if the lock is poisoned.
+    /// Locks the window. A poisoned lock is ignored: no thread panics while it changes the window, so the window is
+    /// consistent.
     fn lock(&self) -> MutexGuard<'_, Window<T>> {
         self.window.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the next batch for a worker; waits for room in the window. `None` when it is time to stop.
+    /// Returns the index of the next batch for a worker, after waiting for room in the window; `None` if the workers
+    /// shall stop.
     fn take(&self, limit: usize) -> Option<usize> {
         let mut window = self.lock();
         while !window.stop && window.next - window.first >= limit {
@@ -177,7 +184,7 @@ impl<T> Shared<T> {
         }
     }
 
-    /// The results of the first batch that the sink has not received; waits for them.
+    /// Waits for the results of the first batch that the sink has not received, and returns them.
     fn first_results(&self) -> Batch<T> {
         let mut window = self.lock();
         loop {
@@ -201,7 +208,7 @@ impl<T> Drop for Stopper<'_, T> {
     }
 }
 
-/// The message of a panic.
+/// Returns the message of a panic, given its payload.
 pub(crate) fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|it| (*it).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned())

@@ -1,4 +1,5 @@
-//! Makes parts from what is read. A part depends only on that, so it can be reused as long as that does not change.
+//! Makes [`Part`]s (containers and declarations) from the contents of files and folders. A part depends only on these
+//! contents, so it can be reused as long as they do not change.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,18 +13,18 @@ use crate::image;
 use crate::image_map::ImageMap;
 use crate::zip::Blob;
 
-/// The kinds of files.
+/// The kind of a file, as far as it can be an input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileKind {
-    /// The image of a JDK.
+    /// The file is a JDK image.
     Image,
-    /// A class file by itself.
+    /// The file is a class file.
     Class,
-    /// An archive, or an unreadable file that should be one.
+    /// The file is an archive, or of an unknown kind and opened as an archive.
     Archive,
 }
 
-/// The kind of a file, given its path and first bytes.
+/// Returns the kind of a file, given its path and first bytes.
 pub(crate) fn kind_of(path: &Path, start: &[u8]) -> FileKind {
     if image::is_image(start) {
         FileKind::Image
@@ -35,23 +36,25 @@ pub(crate) fn kind_of(path: &Path, start: &[u8]) -> FileKind {
     }
 }
 
-/// Makes the part of an image.
+/// Makes the part (containers and declarations) of a JDK image.
 pub(crate) fn image(at: &At<'_>, map: Arc<ImageMap>) -> Part {
     let mut part = Part::default();
     part.containers.push(Arc::new(image::list(map, at.name, at.role, &mut part.problems)));
     part
 }
 
-/// Makes the part of a class file given by itself, whose path tells nothing about its name.
+/// Makes the part (containers and declarations) of a class file that is an input by itself, so that its path does not
+/// determine the class name. `content` is `None` if the file is to be read on demand.
 pub(crate) fn class_file(at: &At<'_>, size: u64, content: Option<Arc<FileContent>>) -> Part {
     let container = folder::single(at, size, content);
     Part { containers: vec![Arc::new(container)], ..Part::default() }
 }
 
-/// Makes the part of an archive. `inner` has the inner archives that were inflated before, if there are any.
+/// Makes the part (containers and declarations) of an archive. `inner` has the inner archives that were decompressed
+/// earlier, to be reused; `None` if the archive is opened only once.
 ///
 /// # Errors
-/// The archive cannot be read at all; gives the reason.
+/// Fails if the archive cannot be read at all; the error is the reason.
 pub(crate) fn archive(at: &At<'_>, blob: Blob, inner: Option<&mut Inner>) -> Result<Part, String> {
     let (mut found, mut problems) = (Found::default(), Vec::new());
     let mut opener = ArchiveOpener::new(at.release, &mut found, &mut problems, at.loader);
@@ -66,7 +69,7 @@ pub(crate) fn archive(at: &At<'_>, blob: Blob, inner: Option<&mut Inner>) -> Res
     Ok(Part { containers, late, declared, problems, manifest })
 }
 
-/// Makes the part of a class folder.
+/// Makes the part (containers and declarations) of a class folder, without the folders `skip` directly below it.
 pub(crate) fn folder(at: &At<'_>, skip: &[&str], files: &mut dyn Files) -> Part {
     let mut part = Part::default();
     part.containers.push(Arc::new(folder::open(at, skip, files, &mut part.problems)));
@@ -74,8 +77,9 @@ pub(crate) fn folder(at: &At<'_>, skip: &[&str], files: &mut dyn Files) -> Part 
     part
 }
 
-/// Makes the part of a class folder that has changed only at these paths, which are relative to it. `None` if the
-/// whole folder must be read again ([`folder::update`]).
+/// Updates the part (containers and declarations) `before` of a class folder that has since changed only at `paths`,
+/// which are relative to the folder. The result is `None` if the whole folder must be read again
+/// ([`folder::update`]).
 pub(crate) fn updated_folder(
     at: &At<'_>,
     skip: &[&str],

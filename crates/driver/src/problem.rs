@@ -1,11 +1,11 @@
-//! Problems with some part of the input that did not stop the rest.
+//! Problems with a part of the input, which do not prevent reading the rest.
 
 use std::fmt;
 
-/// A message to the user about a place in the input.
+/// A message to the user about a problem at a place in the input.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
-    /// The place: `outer.jar!/inner.jar!/p/C.class`.
+    /// The place of the problem, such as `outer.jar!/inner.jar!/p/C.class`.
     pub place: String,
     /// What is wrong, and what was assumed or left out because of it.
     pub what: String,
@@ -16,19 +16,19 @@ pub struct Problem {
 /// The severity of a problem.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Severity {
-    /// Something is irregular, but nothing is lost: it was treated as the JVM does.
+    /// The input is irregular, but is treated as by the JVM, and no class is left out because of this.
     Note,
-    /// Something could not be read, and is left out.
+    /// A part of the input could not be read, and is left out.
     Error,
 }
 
 impl Problem {
-    /// Creates a note.
+    /// Creates a problem of severity [`Severity::Note`].
     pub fn note(place: impl Into<String>, what: impl Into<String>) -> Problem {
         Problem { place: place.into(), what: what.into(), severity: Severity::Note }
     }
 
-    /// Creates an error.
+    /// Creates a problem of severity [`Severity::Error`].
     pub fn error(place: impl Into<String>, what: impl Into<String>) -> Problem {
         Problem { place: place.into(), what: what.into(), severity: Severity::Error }
     }

@@ -1,4 +1,4 @@
-//! The classes of a world that results are about.
+//! The classes of a world that results are about: those of the program that the JVM would find.
 
 use rustc_hash::FxHashMap;
 
@@ -6,16 +6,17 @@ use crate::container::LoadedContainer;
 use crate::world::LoadedWorld;
 use ide::Role;
 
-/// The classes that results are about.
+/// The classes that results are about, and the classes of the program that are left out.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Shown {
-    /// The indices of container and entry, in class-path order, then directory order.
+    /// For each shown class, the indices of its container and entry; in class-path order, then directory order.
     pub classes: Vec<(usize, usize)>,
-    /// What is left out of the program because the JVM does not find it: the place and the reason.
+    /// The classes that are left out of the program because the JVM does not find them: for each, the display path
+    /// and the reason.
     pub left_out: Vec<(String, String)>,
 }
 
-/// The classes of the program in order, without those that the JVM would not find.
+/// Returns the classes of the program in class-path order, without those that the JVM would not find.
 pub fn shown(world: &LoadedWorld) -> Shown {
     let mut first: FxHashMap<&str, &LoadedContainer> = FxHashMap::default();
     let mut shown = Shown::default();
@@ -27,7 +28,10 @@ pub fn shown(world: &LoadedWorld) -> Shown {
             if container.has_paths && !entry.path().ends_with("module-info.class") {
                 if let Some(winner) = first.get(entry.path()) {
                     if container.role == Role::App && !std::ptr::eq(*winner, container) {
-                        let text = format!("shadowed by the class of this name in {}; left out", winner.name);
+                        let text = format!(
+                            "the class is left out: it is shadowed by the class of this name in {}",
+                            winner.name
+                        );
                         shown.left_out.push((container.display(entry), text));
                         continue;
                     }

@@ -1,40 +1,41 @@
-//! The resources that the process has used so far, from `/proc`; `None` where there is no `/proc`.
+//! The memory and processor time that the process has used so far, from `/proc`. All functions return `None` where
+//! there is no `/proc`.
 
 use std::time::Duration;
 
-/// The number of ticks per second in the times of `/proc/*/stat`: fixed to 100 by the kernel's interface on common
+/// The number of ticks per second in the times of `/proc/*/stat`; the kernel's interface fixes it to 100 on common
 /// machines.
 const TICKS: u64 = 100;
 
-/// The peak resident memory of the process, in bytes. Pages of a mapped image count.
+/// Returns the peak resident memory of the process in bytes, including the pages of mapped files.
 pub fn peak_memory() -> Option<u64> {
     status_value(&std::fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
 }
 
-/// The resident memory that belongs to the process itself now, in bytes: mapped files do not count.
+/// Returns the present resident memory of the process in bytes, without the pages of mapped files.
 pub fn own_memory() -> Option<u64> {
     status_value(&std::fs::read_to_string("/proc/self/status").ok()?, "RssAnon:")
 }
 
-/// The processor time of all threads of the process.
+/// Returns the processor time of all threads of the process, in user code and in the kernel.
 pub fn process_time() -> Option<Duration> {
     stat_time(&std::fs::read_to_string("/proc/self/stat").ok()?)
 }
 
-/// The part of [`process_time`] that was spent in user code, not in the kernel.
+/// Returns the part of [`process_time`] that was spent in user code, not in the kernel.
 pub fn user_time() -> Option<Duration> {
     user_and_system(&std::fs::read_to_string("/proc/self/stat").ok()?).map(|it| it.0)
 }
 
-/// Reads a line `Name:   1234 kB`, in bytes.
+/// Returns the number of bytes in the line `NAME:   1234 kB` of `/proc/self/status`, whose text is `status`.
 fn status_value(status: &str, name: &str) -> Option<u64> {
     let line = status.lines().find_map(|it| it.strip_prefix(name))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kib.checked_mul(1024)
 }
 
-/// Fields 14 and 15: user and system time. The second field is the program's name in parentheses, which may contain
-/// anything.
+/// Returns the user time and the system time, fields 14 and 15 of `/proc/self/stat`. The second field is the
+/// program's name in parentheses, which may contain any characters.
 fn user_and_system(stat: &str) -> Option<(Duration, Duration)> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_ascii_whitespace().skip(11);
@@ -45,7 +46,7 @@ fn user_and_system(stat: &str) -> Option<(Duration, Duration)> {
     Some((time()?, time()?))
 }
 
-/// The sum of user and system time.
+/// Returns the sum of user time and system time in `/proc/self/stat`.
 fn stat_time(stat: &str) -> Option<Duration> {
     let (user, system) = user_and_system(stat)?;
     user.checked_add(system)

@@ -1,4 +1,5 @@
-//! The world as found on disk: inputs, class path and JDK, opened and listed. Bytes are read on demand.
+//! The world as found on disk: the inputs, class path, module path and JDK, opened and listed. The bytes of classes
+//! are read on demand.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use crate::problem::Problem;
 use crate::zip::Blob;
 use ide::Role;
 
-/// The specification of what to load.
+/// The inputs and options from which a world (program, libraries and JDK) is loaded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WorldSpec {
     /// The program: jars, wars, folders, class files, JDK homes or images. `folder/*` stands for the jars in the
@@ -29,44 +30,45 @@ pub struct WorldSpec {
     pub inputs: Vec<Utf8PathBuf>,
     /// The libraries, in class-path order.
     pub class_path: Vec<Utf8PathBuf>,
-    /// Modules, and folders of modules.
+    /// The module path: modules, and folders of modules.
     pub module_path: Vec<Utf8PathBuf>,
     /// The JDK whose class library is used.
     pub jdk: JdkChoice,
-    /// The Java release for which multi-release jars select their entries; `None` for the release of the JDK, else
-    /// 25.
+    /// The Java release for which entries of multi-release jars are selected. `None` for the release of the JDK, or
+    /// for [`DEFAULT_RELEASE`] if there is no JDK.
     pub release: Option<u16>,
 }
 
-/// The loaded world. It is immutable and shared between workers.
+/// The loaded world: the program, its libraries and the JDK. It is immutable and shared between worker threads.
 #[derive(Clone)]
 pub struct LoadedWorld {
-    /// The containers in class-path order; of two classes of the same name the first is used. Worlds that are loaded
-    /// one after the other share containers that did not change.
+    /// The containers in class-path order; of two classes of the same name the first is used. Successive versions of
+    /// a watched world share the containers that did not change.
     pub containers: Vec<Arc<LoadedContainer>>,
-    /// The JDK, if there is one.
+    /// The JDK whose class library is used; `None` if there is none.
     pub jdk: Option<JdkInfo>,
-    /// The Java release for which multi-release jars selected their entries.
+    /// The Java release for which the entries of multi-release jars were selected.
     pub release: u16,
-    /// Classes that files beside the classes declare as starting points of the program.
+    /// The classes that manifests and service files declare as starting points of the program (agents and providers
+    /// of services).
     pub declared: Vec<Declared>,
-    /// The executable jars among the inputs: containers with the entries of their manifests' `Add-Exports` and
-    /// `Add-Opens`, `module/package` each.
+    /// For each executable jar among the inputs, its path and the entries of `Add-Exports` and `Add-Opens` in its
+    /// manifest, each written `module/package`.
     pub manifest_exports: Vec<(String, Vec<String>)>,
-    /// What is irregular or could not be read, in the order in which it was found.
+    /// The faults of the inputs, which are irregular or could not be read, in the order in which they were found.
     pub problems: Vec<Problem>,
 }
 
-/// The release that is assumed if neither an option nor a JDK determines it.
+/// The Java release that is assumed if neither an option nor a JDK determines one.
 pub const DEFAULT_RELEASE: u16 = 25;
 
-/// Opens and lists everything. An input or a JDK that does not exist or cannot be opened at all is an error;
-/// anything smaller is a [`Problem`].
+/// Loads a world: opens all inputs and lists their classes. Fails if an input or the chosen JDK does not exist or
+/// cannot be opened; every other fault is a [`Problem`] of the world.
 pub fn load(spec: &WorldSpec) -> anyhow::Result<LoadedWorld> {
     load_from(spec, &mut Once)
 }
 
-/// Like [`load`], with the given access to the disk.
+/// Loads a world like [`load`], but reads files through `disk`.
 pub(crate) fn load_from(spec: &WorldSpec, disk: &mut dyn Disk) -> anyhow::Result<LoadedWorld> {
     let mut problems = Vec::new();
     let jdk = homes::find(&spec.jdk, &|it| std::env::var_os(it), disk, &mut problems);
@@ -82,11 +84,11 @@ pub(crate) fn load_from(spec: &WorldSpec, disk: &mut dyn Disk) -> anyhow::Result
         opener.open(input.as_std_path(), Role::App)?;
     }
     for entry in class_path {
-        // The JVM ignores class-path entries that do not exist; so does this, but it reports them.
+        // The JVM ignores class-path entries that do not exist. They are ignored here, too, but reported.
         if let Err(error) = opener.open(entry.as_std_path(), Role::Lib) {
             let error = format!("{error:#}");
             let why = error.strip_prefix(&format!("{entry}: ")).unwrap_or(&error);
-            let what = format!("on the class path: {why}; its classes are missing");
+            let what = format!("the entry of the class path is left out, so its classes are missing: {why}");
             opener.problems.push(Problem::error(entry.as_str(), what));
         }
     }
@@ -95,7 +97,7 @@ pub(crate) fn load_from(spec: &WorldSpec, disk: &mut dyn Disk) -> anyhow::Result
         if let Err(error) = opener.open(module.as_std_path(), Role::Lib) {
             let error = format!("{error:#}");
             let why = error.strip_prefix(&format!("{module}: ")).unwrap_or(&error);
-            let what = format!("on the module path: {why}; its classes are missing");
+            let what = format!("the module is left out, so its classes are missing: {why}");
             opener.problems.push(Problem::error(module.as_str(), what));
         }
     }
@@ -114,7 +116,8 @@ pub(crate) fn load_from(spec: &WorldSpec, disk: &mut dyn Disk) -> anyhow::Result
     })
 }
 
-/// Opens and lists an archive that is in memory, with the role app; an error if it cannot be read at all.
+/// Opens an archive that is in memory, as part of the program, and returns its containers and problems. The error is
+/// the reason why the archive cannot be read at all.
 pub fn list_archive(
     name: &str,
     bytes: Vec<u8>,
@@ -130,27 +133,28 @@ pub fn list_archive(
     Ok((found.containers, problems))
 }
 
-/// Opens and lists a JDK image that is in memory; an error if it cannot be read at all.
+/// Opens a JDK image that is in memory, and returns its container and problems. Fails if the image cannot be read at
+/// all.
 pub fn list_image(name: &str, bytes: Vec<u8>) -> anyhow::Result<(LoadedContainer, Vec<Problem>)> {
     let mut problems = Vec::new();
     let container = image::list(Arc::new(ImageMap::from_bytes(bytes)?), name, Role::Jdk, &mut problems);
     Ok((container, problems))
 }
 
-/// Splits a class path as written on a command line.
+/// Splits a class path into its entries, at `:` or, on Windows, at `;`. Empty entries are dropped.
 pub fn split_class_path(text: &str) -> Vec<Utf8PathBuf> {
     let separator = if cfg!(windows) { ';' } else { ':' };
     text.split(separator).filter(|it| !it.is_empty()).map(Utf8PathBuf::from).collect()
 }
 
 impl LoadedWorld {
-    /// All class candidates in class-path order, then directory order.
+    /// Returns all class candidates with their containers, in class-path order, then directory order.
     pub fn classes(&self) -> impl Iterator<Item = (&LoadedContainer, &ClassEntry)> {
         let containers = self.containers.iter().map(|it| &**it);
         containers.flat_map(|container| container.classes.iter().map(move |it| (container, it)))
     }
 
-    /// The bytes of a class candidate.
+    /// Returns the bytes of a class candidate, decompressed into `scratch` if necessary.
     pub fn bytes<'a>(
         &'a self,
         container: &'a LoadedContainer,

@@ -1,4 +1,4 @@
-//! Zip archives in memory: finds the directory where the JVM finds it, lists it, and gives stored bytes.
+//! Zip archives in memory: finds the directory as the JVM does, lists its entries, and returns their stored bytes.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -23,7 +23,8 @@ impl Blob {
         Blob { owner: Arc::new(bytes), range }
     }
 
-    /// A part of this blob, which shares its bytes. The part is truncated at the end of the blob.
+    /// Returns the part of this blob at `range`, without copying its bytes. The part is truncated at the end of the
+    /// blob.
     pub(crate) fn part(&self, range: Range<usize>) -> Blob {
         let end = self.range.start.saturating_add(range.end).min(self.range.end);
         let start = self.range.start.saturating_add(range.start).min(end);
@@ -37,39 +38,39 @@ impl AsRef<[u8]> for Blob {
     }
 }
 
-/// An open archive.
+/// An open zip archive.
 pub(crate) struct Zip {
     archive: ZipSliceArchive<Blob>,
-    /// The numbers of bytes in the file before and after the archive.
+    /// The number of bytes in the file before the archive, and the number after it.
     around: (usize, usize),
 }
 
-/// An entry of the directory.
+/// An entry of an archive's directory.
 pub(crate) struct Member {
-    /// The name as text; bytes that are not UTF-8 are escaped.
+    /// The name of the entry as text; bytes that are not UTF-8 are escaped.
     pub(crate) name: Arc<str>,
-    /// Whether the JVM may refuse the archive because of this name: it is not UTF-8, is empty, or contains a zero
+    /// Whether the JVM may refuse the archive because of the name: it is not UTF-8, is empty, or contains a zero
     /// byte.
     pub(crate) is_odd: bool,
-    /// The kind of the member according to its name. It is determined once, while the name is at hand, because a
-    /// directory is walked several times.
+    /// The kind of the member according to its name. The kind is computed once, because the members are searched
+    /// several times.
     pub(crate) kind: MemberKind,
-    /// The place of the member, and what the directory claims about it.
+    /// The place of the member in the archive, with the size, method and CRC that the directory claims.
     pub(crate) entry: ZipEntry,
 }
 
-/// The kinds of members, according to their names.
+/// The kind of a member, according to its name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MemberKind {
-    /// A class candidate.
+    /// The member is a class candidate.
     Class,
-    /// An archive that may be opened.
+    /// The member is an inner archive.
     Archive,
-    /// Anything else.
+    /// The member is neither a class candidate nor an archive.
     Other,
 }
 
-/// What is needed to access the bytes of a member.
+/// The data by which the bytes of a member are found, decompressed and checked.
 #[derive(Clone, Copy)]
 pub(crate) struct ZipEntry {
     wayfinder: ZipArchiveEntryWayfinder,
@@ -90,22 +91,22 @@ const LOCATOR64_SIZE: usize = 20;
 const LOCATOR64_SIGNATURE: &[u8] = b"PK\x06\x07";
 
 impl ZipEntry {
-    /// The size that the directory claims.
+    /// Returns the uncompressed size in bytes that the directory claims for the entry.
     pub(crate) fn size(&self) -> u64 {
         self.wayfinder.uncompressed_size_hint()
     }
 
-    /// The stored size that the directory claims.
+    /// Returns the size of the stored bytes that the directory claims for the entry.
     pub(crate) fn compressed_size(&self) -> u64 {
         self.wayfinder.compressed_size_hint()
     }
 
-    /// The identity of the entry's content; `stored` is what the archive stores of it.
+    /// Returns the identity of the entry's content; `stored` are the bytes that the archive stores for the entry.
     pub(crate) fn identity(&self, stored: &[u8]) -> EntryIdentity {
         EntryIdentity::of_entry(self.method, self.size(), self.crc, stored)
     }
 
-    /// Why the JVM refuses an archive with such an entry; `None` if it does not.
+    /// Returns the reason why the JVM refuses an archive that has this entry; `None` if the JVM accepts the entry.
     pub(crate) fn refused(&self) -> Option<String> {
         if self.encrypted {
             return Some("is encrypted".to_owned());
@@ -118,12 +119,12 @@ impl ZipEntry {
 }
 
 impl Zip {
-    /// Opens an archive.
+    /// Opens an archive; the error is the reason why it cannot be read.
     pub(crate) fn open(blob: Blob) -> Result<Zip, String> {
         let (file, whole) = (blob.range.clone(), blob.clone());
         let blob = trim(blob)?;
-        // If the comment could be taken for an end record, it was cut off in a copy, for which the surrounding bytes
-        // are not known.
+        // If the comment of the archive could be taken for an end record, `trim` cut it off in a copy, for which the
+        // surrounding bytes are not known.
         let around = match Arc::ptr_eq(&blob.owner, &whole.owner) {
             true => (blob.range.start - file.start, file.end - blob.range.end),
             false => (0, 0),
@@ -135,7 +136,7 @@ impl Zip {
         }
     }
 
-    /// The entries of the directory, in its order.
+    /// Returns the entries of the directory, in its order; an error if the directory cannot be read.
     pub(crate) fn members(&self) -> Result<Vec<Member>, String> {
         // The claimed count may be wrong: each entry takes at least 46 bytes.
         let room = self.archive.get_ref().as_ref().len() as u64 / 46;
@@ -163,37 +164,44 @@ impl Zip {
         }
     }
 
-    /// The number of entries that the archive claims to have.
+    /// Returns the number of entries that the end record of the archive claims.
     pub(crate) fn claimed_count(&self) -> u64 {
         self.archive.entries_hint()
     }
 
-    /// The stored bytes of an entry.
+    /// Returns the stored bytes of an entry; an error if there is no such data at the place that the directory gives.
     pub(crate) fn stored(&self, entry: &ZipEntry) -> Result<&[u8], String> {
         match self.archive.get_entry(entry.wayfinder) {
             Ok(it) => Ok(it.data()),
-            Err(error) => Err(format!("its data is not where the directory says: {error}")),
+            Err(error) => Err(format!(
+                "the entry cannot be read: its data is not where the directory of the archive says ({error})"
+            )),
         }
     }
 
-    /// The stored bytes of an entry, as a blob that may outlive the archive.
+    /// Returns the stored bytes of an entry, as a blob that may outlive the archive; an error if there is no such
+    /// data at the place that the directory gives.
     pub(crate) fn stored_blob(&self, entry: &ZipEntry) -> Result<Blob, String> {
-        let error = |error| format!("its data is not where the directory says: {error}");
+        let error = |error| {
+            format!(
+                "the entry cannot be read: its data is not where the directory of the archive says ({error})"
+            )
+        };
         let (start, end) = self.archive.get_entry(entry.wayfinder).map_err(error)?.compressed_data_range();
         Ok(self.archive.get_ref().part(start as usize..end as usize))
     }
 
-    /// Why the archive may be incomplete, or partly old and partly new, because it is being written, although it can
-    /// be read. The JVM does not care about this, and some tools make such archives.
+    /// Returns the reason why a readable archive may be incomplete, or partly old and partly new, because it is being
+    /// written; `None` if there is no sign of this. The JVM accepts such archives, and some tools create them.
     pub(crate) fn doubt(&self) -> Option<String> {
         let data = self.archive.get_ref().as_ref();
         let whole: &[u8] = &self.archive.get_ref().owner;
         match self.around {
             // This is the end of an archive inside another one, whose own end is still to come.
             (1.., _) if whole.starts_with(LOCAL_SIGNATURE) => {
-                return Some("only its last part is an archive".to_owned());
+                return Some("only the last part of the file is an archive".to_owned());
             }
-            (_, 1..) => return Some("the archive ends before the file does".to_owned()),
+            (_, 1..) => return Some("there are bytes after the end of the archive".to_owned()),
             _ => {}
         }
         let mut entries = self.archive.entries();
@@ -206,13 +214,15 @@ impl Zip {
             });
             if !agrees {
                 let name = name_text(record.file_path().as_bytes()).into_owned();
-                return Some(format!("the directory and the header of `{name}` do not agree"));
+                return Some(format!(
+                    "the directory of the archive and the header of the entry `{name}` do not agree"
+                ));
             }
         }
         None
     }
 
-    /// The size of the archive in bytes.
+    /// Returns the size of the archive in bytes.
     pub(crate) fn len(&self) -> usize {
         self.archive.get_ref().as_ref().len()
     }
@@ -228,14 +238,14 @@ fn kind_of(name: &str) -> MemberKind {
     }
 }
 
-/// Whether a name ends in a dot and this extension, ignoring case.
+/// Returns whether a name ends in a dot and this extension, ignoring case.
 pub(crate) fn has_extension(name: &str, extension: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(_, it)| it.eq_ignore_ascii_case(extension))
 }
 
-/// The part of the blob that is the archive: without what precedes it (a script, the `JM` of a jmod) and follows it,
-/// and without a comment that could be taken for an end record. Follows `ZipFile.Source.findEND` and `initCEN` of
-/// the JDK, so that an archive that can be read in two ways is read as the JVM reads it.
+/// Returns the part of the blob that is the archive: without the bytes before it (a script, the `JM` of a jmod) and
+/// after it, and without a comment that could be taken for an end record. The search follows `ZipFile.Source.findEND`
+/// and `initCEN` of the JDK, so that an archive that can be read in two ways is read as the JVM reads it.
 fn trim(blob: Blob) -> Result<Blob, String> {
     let data = blob.as_ref();
     if data.is_empty() {
@@ -256,8 +266,9 @@ fn trim(blob: Blob) -> Result<Blob, String> {
     Ok(Blob::new(copy))
 }
 
-/// The position of the end record, and the length that it gives for its comment: the last record whose comment ends
-/// with the file, or that leads to a directory and a first entry.
+/// Returns the position of the end record, and the length of its comment; `None` if there is no end record. The end
+/// record is the last record whose comment ends with the file, or whose offsets lead to a directory and a first
+/// entry.
 fn find_end(data: &[u8]) -> Option<(usize, usize)> {
     let last = data.len().checked_sub(END_SIZE)?;
     let first = last.saturating_sub(usize::from(u16::MAX));
@@ -276,17 +287,19 @@ fn find_end(data: &[u8]) -> Option<(usize, usize)> {
     })
 }
 
-/// The number of bytes before the archive: the directory ends where the end record starts.
+/// Returns the number of bytes before the archive. `end` is the position of the end record, where the directory ends.
 fn base(data: &[u8], end: usize) -> Result<usize, String> {
     let field = |at| read4(data, at).unwrap_or(usize::MAX);
-    let directory =
-        end.checked_sub(field(end + 12)).ok_or("the archive claims a directory larger than the file")?;
+    let directory = end
+        .checked_sub(field(end + 12))
+        .ok_or("the end record claims a directory that is larger than the file")?;
     directory
         .checked_sub(field(end + 16))
-        .ok_or_else(|| "the archive claims a directory after its end".to_owned())
+        .ok_or_else(|| "the directory of the archive is not where the end record says".to_owned())
 }
 
-/// Whether the header of an entry, or the descriptor after its data, has this CRC (APPNOTE 4.3.7 and 4.3.9).
+/// Returns whether the local header of an entry, or the descriptor after its data, has this CRC (APPNOTE 4.3.7 and
+/// 4.3.9). `header` and `end` are the positions of the header and of the end of the data.
 fn agrees(data: &[u8], header: usize, end: usize, crc: u32) -> bool {
     let read = |at: usize| read4(data, at).and_then(|it| u32::try_from(it).ok());
     let is_behind = data.get(header.saturating_add(6)).is_some_and(|it| it & 8 != 0);

@@ -1,5 +1,5 @@
-//! Random edits of a watched folder: whatever is done to files and folders, the world becomes what a run finds that
-//! looks once. The watch gets only events; it examines nothing at intervals, unless it polls.
+//! Random edits of a watched folder: after any edits of files and folders, the watched world equals the world that a
+//! new run would load. The watch uses only events, and does not examine all files at intervals unless it polls.
 
 #![cfg(unix)]
 
@@ -18,10 +18,10 @@ use driver::world::{LoadedWorld, WorldSpec, load};
 use test_utils::rng::Rng;
 use test_utils::tier;
 
-/// A generous limit, as the machine may be busy.
+/// The time limit for a cycle, which is generous because the machine may be busy.
 const LONG: Duration = Duration::from_secs(60);
 
-/// The kinds of edits, each of which some rule distinguishes.
+/// The kinds of edits, each of which the watcher treats differently.
 const KINDS: [&str; 18] = [
     "write",
     "same size, same time",
@@ -43,13 +43,13 @@ const KINDS: [&str; 18] = [
     "service",
 ];
 
-/// Folders below the watched one; some of them are special.
+/// The folders below the watched folder; some of them have a special meaning.
 const FOLDERS: [&str; 9] =
     ["", "p", "p/q", "p/q/r", "s", "C0.class", "WEB-INF/classes/w", "META-INF/services", "META-INF/versions"];
 
 struct Field {
     _dir: tempfile::TempDir,
-    /// The watched folder, and another one for which there are no events.
+    /// The watched folder, and a folder that is not watched.
     root: PathBuf,
     outside: PathBuf,
     rng: Rng,
@@ -93,7 +93,7 @@ impl Field {
         format!("text {:06}", self.number)
     }
 
-    /// A file that exists, or could exist.
+    /// Returns the path of a file that exists or could exist.
     fn file(&mut self) -> PathBuf {
         let number = self.rng.below(8);
         self.folder().join(format!("C{number}.class"))
@@ -104,7 +104,7 @@ impl Field {
         self.root.join(folder)
     }
 
-    /// One of the folders below the watched one.
+    /// Returns one of the folders below the watched folder.
     fn inner(&mut self) -> PathBuf {
         loop {
             let it = self.folder();
@@ -231,7 +231,7 @@ impl Field {
     }
 }
 
-/// The whole content of a world: classes with their bytes and in order, what is declared, what is irregular.
+/// Returns the whole content of a world as text: classes in order with their bytes, declarations, and problems.
 fn all(world: &LoadedWorld) -> String {
     let mut scratch = Scratch::new();
     let mut line = |(container, entry): (&LoadedContainer, &ClassEntry)| {
@@ -245,7 +245,7 @@ fn all(world: &LoadedWorld) -> String {
     format!("{}{classes}{:?}\n{:?}", frames.collect::<String>(), world.declared, world.problems)
 }
 
-/// Takes the next worlds until one equals what a run finds that looks once.
+/// Takes the next worlds until one equals the world that a new run would load. Returns the number of worlds.
 fn follow(watch: &mut Watch, world: &mut LoadedWorld, spec: &WorldSpec, what: &str) -> usize {
     let end = Instant::now() + LONG;
     let mut cycles = 0;

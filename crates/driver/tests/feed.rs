@@ -1,4 +1,4 @@
-//! The changes for the database, and what is read for them, when a world changes.
+//! Tests of the changes for the database, and of which classes are read for them, when a world changes.
 
 use camino::{Utf8Path, Utf8PathBuf};
 use driver::feed::{Fed, Feed, Reading};

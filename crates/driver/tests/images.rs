@@ -1,4 +1,4 @@
-//! Images of real JDKs: we list and read the same as the JDK's own tools list and extract.
+//! Images of real JDKs: ajar lists and reads the same classes as the JDK's own tools list and extract.
 
 mod common;
 

@@ -183,11 +183,11 @@ fn jars_named_by_manifests_come_once_directly_after_the_jar_that_names_them() {
          lib ROOT/lib/../classes/\n  |B.class = folder\n\
          lib ROOT/lib/deep er.jar\n  |A.class = deeper\n\
          app ROOT/two.jar\n  |A.class = two\n\
-         note: ROOT/app.jar: the Class-Path of its manifest names `http://host/x.jar`, which is not a file; the entry is left out\n\
-         note: ROOT/app.jar: in the Class-Path of its manifest: ROOT/missing.jar: cannot be opened: \
-         No such file or directory (os error 2); the entry is left out, as by the JVM\n\
-         note: ROOT/two.jar: in the Class-Path of its manifest: ROOT/broken.jar: not a zip archive: the end record \
-         is missing (the file is cut off or of another kind); the entry is left out, as by the JVM\n\
+         note: ROOT/app.jar: the Class-Path in the manifest names `http://host/x.jar`, which is not a file; the entry is left out\n\
+         note: ROOT/app.jar: an entry of the Class-Path in the manifest is left out, as by the JVM: \
+         ROOT/missing.jar: cannot be opened: No such file or directory (os error 2)\n\
+         note: ROOT/two.jar: an entry of the Class-Path in the manifest is left out, as by the JVM: \
+         ROOT/broken.jar: not a zip archive: the end record is missing (the file is cut off or of another kind)\n\
          release 25\n"
     );
 }
@@ -222,7 +222,7 @@ fn a_missing_input_is_an_error_and_a_missing_class_path_entry_is_a_problem() {
         it.load(&it.spec(&["A.class"], &["x.jar"])),
         format!(
             "app ROOT/A.class\n  |ROOT/A.class = a\n\
-             error: ROOT/x.jar: on the class path: {missing}; its classes are missing\nrelease 25\n"
+             error: ROOT/x.jar: the entry of the class path is left out, so its classes are missing: {missing}\nrelease 25\n"
         )
     );
 }

@@ -1,5 +1,5 @@
 //! Settling a sequence of worlds, and the differences between them: each world is settled as if it were the first,
-//! and containers that stay are shared.
+//! and unchanged containers are shared.
 
 mod common;
 

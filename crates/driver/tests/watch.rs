@@ -1,5 +1,5 @@
-//! Watching real files: however they are changed, the world becomes what a run finds that looks once. All tests run
-//! both with events of the system and by polling.
+//! Watching real files: after any change of files, the watched world equals the world that a new run would load. All
+//! tests run both with events of the system and by polling.
 
 mod common;
 
@@ -17,7 +17,8 @@ use driver::watch::source::{EventSource, Signals, Untold};
 use driver::watch::{Reason, Watch, WatchOptions, WorldChange};
 use driver::world::{LoadedWorld, WorldSpec, load};
 
-/// A generous limit, as the machine may be busy; nothing here takes a second on an idle one.
+/// The time limit for a cycle, which is generous because the machine may be busy; on an idle machine, no test takes a
+/// second.
 const LONG: Duration = Duration::from_secs(60);
 
 /// A folder for one test, and the watch on it.
@@ -63,7 +64,8 @@ impl Ground {
         }
     }
 
-    /// Either events tell everything, or the disk is polled; but polling never finds what an event should have told.
+    /// Options with either events or polling. With events, all files are never examined at an interval, so a change
+    /// without an event is not found.
     fn options(&self) -> WatchOptions {
         let poll = self.polls.then_some(Duration::from_millis(20));
         WatchOptions { poll, look: Duration::from_secs(100_000), ..WatchOptions::default() }
@@ -87,7 +89,7 @@ impl Watched {
         Watched { watch, spec, world }
     }
 
-    /// The next cycle.
+    /// Returns the change of the next cycle.
     fn next(&mut self) -> WorldChange {
         let cycle = self.watch.next(Some(Instant::now() + LONG)).unwrap();
         let cycle = cycle.expect("something changed");
@@ -95,8 +97,8 @@ impl Watched {
         cycle
     }
 
-    /// Waits until the world equals what a run finds that looks once, and nothing is kept. The worlds in between are
-    /// valid, but their number is unknown, as the writer may be delayed.
+    /// Waits until the world equals the world that a new run would load, and no last good state is kept. The worlds
+    /// in between are valid, but their number is unknown, because the writer may be delayed.
     fn settled(&mut self) -> WorldChange {
         let end = Instant::now() + LONG;
         loop {
@@ -109,7 +111,7 @@ impl Watched {
         }
     }
 
-    /// Does the same for class files, comparing all bytes.
+    /// Waits until all class files with their bytes equal those that a new run would load.
     fn whole(&mut self) {
         let all = |world: &LoadedWorld| -> Vec<(String, Vec<u8>)> {
             let read = |it: (&LoadedContainer, &ClassEntry)| {
@@ -132,7 +134,7 @@ impl Watched {
         load(&self.spec).is_ok_and(|it| text(&it.containers, &it.problems) == self.text())
     }
 
-    /// Waits until a last good state is kept.
+    /// Waits until the last good state of some file is kept.
     fn kept(&mut self) -> Vec<String> {
         loop {
             let cycle = self.next();
@@ -328,7 +330,10 @@ fn a_jar_that_is_cut_off_after_an_inner_one_is_not_accepted() {
         it.write("boot.jar", &half);
         assert!(common::listing(half).contains("= inner"), "it can be read as an archive");
         let [kept] = watched.kept().try_into().unwrap();
-        assert!(kept.contains("it may be half written: only its last part is an archive"), "{kept}");
+        assert!(
+            kept.contains("the file may be half written: only the last part of the file is an archive"),
+            "{kept}"
+        );
         assert!(watched.has("before"));
         it.write("boot.jar", &whole);
         watched.settled();
@@ -347,7 +352,12 @@ fn a_jar_that_is_half_old_and_half_new_is_not_accepted() {
         let mixed = [&new[..old.len() / 2], &old[old.len() / 2..]].concat();
         it.write("x.jar", &mixed);
         let [kept] = watched.kept().try_into().unwrap();
-        assert!(kept.contains("the directory and the header of `p/A.class` do not agree"), "{kept}");
+        assert!(
+            kept.contains(
+                "the directory of the archive and the header of the entry `p/A.class` do not agree"
+            ),
+            "{kept}"
+        );
         assert!(watched.has("|p/A.class = old"));
         it.write("x.jar", &new);
         watched.settled();
@@ -379,7 +389,10 @@ fn an_incomplete_class_file_is_not_accepted() {
             for &cut in cuts {
                 it.write(name, &new[..cut]);
                 let kept = watched.kept().join("");
-                assert!(kept.starts_with(&format!("{}: it may be half written: ", it.path(name))), "{kept}");
+                assert!(
+                    kept.starts_with(&format!("{}: the file may be half written: ", it.path(name))),
+                    "{kept}"
+                );
                 assert_eq!(content(&watched, name), before);
                 it.write(name, &old);
                 watched.whole();
@@ -408,7 +421,7 @@ fn an_incomplete_class_file_is_not_accepted() {
     });
 }
 
-/// A file that stays unchanged for long is as intended, and is what a run takes that looks once.
+/// A file that stays unchanged for long is accepted as complete, as by a new run.
 #[test]
 fn an_irregular_jar_is_accepted_in_the_end() {
     both(|it| {
@@ -418,7 +431,7 @@ fn an_irregular_jar_is_accepted_in_the_end() {
         odd.extend_from_slice(b"something behind the archive");
         it.write("x.jar", &odd);
         let [kept] = watched.kept().try_into().unwrap();
-        assert!(kept.contains("the archive ends before the file does"), "{kept}");
+        assert!(kept.contains("there are bytes after the end of the archive"), "{kept}");
         watched.settled();
         assert!(watched.has("|p/A.class = two"));
     });
@@ -708,7 +721,8 @@ fn after_lost_events_everything_is_examined() {
     assert!(watched.has("|A.class = two") && watched.has("|p/A.class = two"));
 }
 
-/// Where each change causes an event, the rest of a folder is not examined; if events may be missing, all of it is.
+/// If each change causes an event, only the files with events are examined; if events may be missing, the whole
+/// folder.
 #[cfg(target_os = "linux")]
 #[test]
 fn only_names_in_events_are_examined() {

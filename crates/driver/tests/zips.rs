@@ -99,8 +99,8 @@ fn a_wrong_crc_is_a_note() {
     assert_eq!(
         listing(writer.end(&End::default())),
         format!(
-            "{TWO}  |C.class = c [note: t!/C.class: its CRC is 06b9df6f but the archive records 00000001; \
-             it is read all the same, as by the JVM]\n"
+            "{TWO}  |C.class = c [note: t!/C.class: the CRC of the entry is 06b9df6f, but the archive records 00000001; \
+             the entry is read, as by the JVM]\n"
         )
     );
 }
@@ -116,10 +116,10 @@ fn too_large_a_size_affects_only_that_entry() {
         listing(writer.end(&End::default())),
         format!(
             "{TWO}  \
-             |C1000.class = error: t!/C1000.class: it claims 1000 bytes but unpacks to 12\n  \
-             |C2147483648.class = error: t!/C2147483648.class: it claims 2147483648 bytes, more than the limit of 268435456\n  \
-             |C100000000.class = error: t!/C100000000.class: it claims 100000000 bytes, more than 17 compressed bytes can hold\n  \
-             |C13.class = error: t!/C13.class: it claims 13 bytes but 12 are stored\n"
+             |C1000.class = error: t!/C1000.class: the entry cannot be read: the archive claims 1000 bytes for it, but it unpacks to 12\n  \
+             |C2147483648.class = error: t!/C2147483648.class: the entry cannot be read: the archive claims 2147483648 bytes for it, more than the limit of 268435456\n  \
+             |C100000000.class = error: t!/C100000000.class: the entry cannot be read: the archive claims 100000000 bytes for it, more than 17 compressed bytes can hold\n  \
+             |C13.class = error: t!/C13.class: the entry cannot be read: the archive claims 13 bytes for it, but 12 are stored\n"
         )
     );
 }
@@ -131,12 +131,12 @@ fn of_an_entry_with_too_small_a_size_that_many_bytes_are_read() {
     writer.add(Entry { size: Some(7), ..entry("A.class", b"content of A") });
     writer.add(Entry { size: Some(7), method: 0, ..entry("B.class", b"content of B") });
     writer.add(Entry { size: Some(7), ..entry("C.class", &large) });
-    let note = "it holds more than the 7 bytes that it claims; only those are read, as by the JVM";
+    let note = "the entry has more than the 7 bytes that the archive claims; only 7 are read, as by the JVM";
     assert_eq!(
         listing(writer.end(&End::default())),
         format!(
             "app t\n  |A.class = content [note: t!/A.class: {note}]\n  |B.class = content [note: t!/B.class: {note}]\n  \
-             |C.class = error: t!/C.class: it claims 7 bytes but unpacks to far more\n"
+             |C.class = error: t!/C.class: the entry cannot be read: the archive claims 7 bytes for it, but it unpacks to far more\n"
         )
     );
 }
@@ -224,7 +224,7 @@ fn a_file_that_is_not_an_archive_is_an_error() {
         "error: the comment of the archive is cut off\n"
     );
     let lie = listing(two().end(&End { shift: 1 << 20, ..End::default() }));
-    assert_eq!(lie, "error: the archive claims a directory after its end\n");
+    assert_eq!(lie, "error: the directory of the archive is not where the end record says\n");
     assert_eq!(listing(ZipWriter::default().end(&End::default())), "app t\n");
 }
 
@@ -254,7 +254,7 @@ fn entries_that_overlap_are_a_note() {
     assert!(text.contains("|B.class = xxxxxxxxxxxxxxxxxxxx\n"), "{text}");
     assert!(
         text.ends_with(
-            "note: t: its entries overlap: they claim more bytes than the archive has; all are read\n"
+            "note: t: the entries of the archive overlap: they claim more bytes than the archive has; all are read\n"
         ),
         "{text}"
     );

@@ -7,7 +7,7 @@ use ide::{Call, CallWord, Human, MethodName};
 
 use crate::markup::dot_id;
 
-/// Begins the graph.
+/// Appends the beginning of the graph.
 pub(crate) fn begin(out: &mut Vec<u8>) {
     out.extend(
         br##"digraph calls {
@@ -18,18 +18,19 @@ pub(crate) fn begin(out: &mut Vec<u8>) {
     );
 }
 
-/// Ends the graph.
+/// Appends the end of the graph.
 pub(crate) fn end(out: &mut Vec<u8>) {
     out.extend(b"}\n");
 }
 
-/// The appearance of an edge.
+/// The kind of an edge, which determines how the edge is drawn.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Look {
     Plain,
     /// A call without a call instruction: initialisers, bootstrap methods, threads.
     Implicit,
-    /// A call that is possible only through an absent class.
+    /// A call that can go to the target only if an absent class connects the receiver's class with the class that the
+    /// call names.
     Possible,
 }
 

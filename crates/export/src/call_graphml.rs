@@ -1,8 +1,8 @@
 //! A call graph in GraphML: one graph for all classes, with a node for each method, and an edge for each possible
 //! target of a call.
 //!
-//! Calls that may go to unknown methods have an edge to the node `open`, so that graph traversals see them, too.
-//! The id of a method depends on its name only: it is the same in every run and for every selection.
+//! Calls that may go to unknown methods have an edge to the node `open`, so that graph traversals see these calls,
+//! too. The id of a method depends on its name only: it is the same in every run and for every selection.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -14,7 +14,7 @@ use crate::frame::Header;
 use crate::graphml::{Key, data, document};
 use crate::json_whole::{why_name, why_word};
 
-/// The data keys: id, domain, name and type.
+/// The GraphML data keys: id, domain, name and type.
 const KEYS: [Key; 9] = [
     Key { id: "failures", domain: "graphml", name: "failures", ty: "string" },
     Key { id: "method", domain: "node", name: "method", ty: "string" },
@@ -30,19 +30,19 @@ const KEYS: [Key; 9] = [
 /// The beginning of the line of a node.
 const NODE: &[u8] = b"<node id=\"";
 
-/// Begins the document and its only graph.
+/// Appends the beginning of the document, and of its only graph.
 pub(crate) fn begin(out: &mut Vec<u8>, header: &Header) {
     document(out, header, &KEYS);
     out.extend(b"<graph id=\"calls\" edgedefault=\"directed\">\n<node id=\"open\"/>\n");
 }
 
-/// Ends the graph.
+/// Appends the end of the graph.
 pub(crate) fn end(out: &mut Vec<u8>) {
     out.extend(b"</graph>\n");
 }
 
-/// Appends the calls of a method: the nodes that they refer to, one per line, then the edges. Different methods
-/// refer to some of the same nodes; [`Nodes::once`] drops the repeated lines.
+/// Appends the calls of a method: first the nodes of the edges, one per line, then the edges. The calls of several
+/// methods may need the same node; [`Nodes::once`] drops the repeated lines.
 pub(crate) fn edges(out: &mut Vec<u8>, caller: MethodName, answer: Option<&MethodAnswer>, calls: &[Call]) {
     let goes = |it: &Call| !it.targets.is_empty() || !it.possible.is_empty() || it.open.is_some();
     if !calls.iter().any(goes) {
@@ -78,7 +78,7 @@ pub(crate) fn edges(out: &mut Vec<u8>, caller: MethodName, answer: Option<&Metho
     }
 }
 
-/// Begins an edge, with the data that all edges of a call share.
+/// Begins an edge, with the data elements that all edges of the call have.
 fn edge(
     out: &mut Vec<u8>,
     caller: MethodName,
@@ -127,7 +127,7 @@ fn token(out: &mut Vec<u8>, text: Text) {
     }
 }
 
-/// The nodes that were already written to a document.
+/// The nodes that were already written to a document, as lines.
 #[derive(Default)]
 pub(crate) struct Nodes(BTreeSet<Box<[u8]>>);
 

@@ -1,4 +1,4 @@
-//! A document: a header, fragments, and a list of what was left out.
+//! A document: a header, fragments, and a trailer that lists the parts that were left out.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use crate::form::Format;
 use crate::frame::{Header, Trailer, header_members, trailer_members};
 use crate::{call_graph, call_graphml, dot, graphml};
 
-/// Appends the first line of JSON lines.
+/// Appends the header as the first line of JSON lines.
 pub(crate) fn header_line(out: &mut Vec<u8>, header: &Header) {
     let start = out.len() + 1;
     header_members(out, header);
@@ -55,7 +55,7 @@ impl<W: Write> Document<W> {
         Ok(Document { out, format, empty: true, one_graph, nodes: call_graphml::Nodes::default() })
     }
 
-    /// Writes a fragment. An empty one has no effect.
+    /// Writes a fragment. An empty fragment has no effect.
     ///
     /// # Errors
     /// Fails if the output fails.
@@ -73,7 +73,7 @@ impl<W: Write> Document<W> {
         self.out.write_all(fragment)
     }
 
-    /// Writes the list of what was left out, and ends the document.
+    /// Writes the trailer, which lists the parts that were left out, and ends the document.
     ///
     /// # Errors
     /// Fails if the output fails.

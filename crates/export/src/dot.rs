@@ -1,8 +1,8 @@
 //! Graphviz output: one `digraph` per method.
 //!
 //! Blocks are tables of instructions with pcs and source lines. Normal edges are solid, exceptional ones dashed and
-//! red, open ones dotted. A single point represents the return of the method, a single box the exceptions that
-//! leave it. In larger graphs, exceptions that leave the method are listed at the bottom of their block instead,
+//! red, open ones dotted. A single point represents the return of the method, a single box the exceptions that leave
+//! the method. In larger graphs, exceptions that leave the method are listed at the bottom of their block instead,
 //! because edges would clutter the picture.
 
 use std::collections::BTreeMap;
@@ -29,17 +29,18 @@ const EXCEPTION: &str = r##"color="#b02020", fontcolor="#b02020""##;
 const WIDTH: usize = 90;
 /// The maximum number of instructions of a block; of longer blocks, the middle is omitted.
 const HEIGHT: usize = 40;
-/// The maximum number of blocks of a graph in which exceptions that leave the method have edges.
+/// The maximum number of blocks of a graph in which exceptions that leave the method are drawn as edges. In larger
+/// graphs, they are listed at the bottom of each block.
 const LEAVING_EDGES: usize = 8;
 /// The maximum number of exceptions in the label of an edge.
 const NAMED: usize = 4;
 
-/// Begins the stream.
+/// Appends the header of the output, as comments.
 pub(crate) fn header(out: &mut Vec<u8>, header: &Header) {
     header_lines(header).iter().for_each(|it| comment(out, it));
 }
 
-/// Ends the stream.
+/// Appends the trailer of the output, as comments.
 pub(crate) fn trailer(out: &mut Vec<u8>, trailer: &Trailer) {
     trailer_lines(trailer).iter().for_each(|it| comment(out, it));
 }
@@ -149,7 +150,7 @@ fn block_node(
     out.extend(b"</table>>];\n");
 }
 
-/// Appends the exceptions that leave the method from the block, as rows at its bottom.
+/// Appends rows at the bottom of the block with the exceptions that leave the method from this block.
 fn feet(out: &mut Vec<u8>, graph: &Graph, block: &Block<SetRef>) {
     for open in [false, true] {
         let mut labels: Vec<String> = Vec::new();
@@ -255,10 +256,11 @@ fn leads(out: &mut Vec<u8>, i: usize, block: &Block<SetRef>, ways: &mut Ways) {
     }
 }
 
-/// The exceptional edges of a graph, merged if they have the same ends.
+/// The edges of a graph for exceptions. Edges between the same two nodes are merged.
 #[derive(Default)]
 struct Ways {
-    /// The labels by source block, handler block (`None`: out of the method), and whether the edge is open.
+    /// The labels of each edge. The key is the source block, the handler block (`None` if the exceptions leave the
+    /// method), and whether the set of exceptions is open.
     exceptions: BTreeMap<(usize, Option<BlockId>, bool), Vec<String>>,
     returns: bool,
 }
@@ -292,7 +294,8 @@ fn label(graph: &Graph, Raise { set, fate, .. }: &Raise<SetRef>) -> String {
     format!("{mark}{what}")
 }
 
-/// Returns simple class names, truncated: `Error+, IOException` for `java.lang.Error+, java.io.IOException`.
+/// Returns the simple names of the first [`NAMED`] types: `Error+, IOException` for `java.lang.Error+,
+/// java.io.IOException`.
 fn simple(parts: &[Part]) -> String {
     let short = |it: &Part| {
         let name = ShownPart(it).to_string();

@@ -1,4 +1,4 @@
-//! The entry points of a program and what is reached from them, as one JSON document.
+//! The entry points of a program and the methods reached from them, as one JSON document.
 
 use ide::entries::{Entry, EntryReason, Start, WayTo};
 use ide::{MethodName, Text};
@@ -6,7 +6,7 @@ use ide::{MethodName, Text};
 use crate::frame::{Header, Trailer, header_members, trailer_members};
 use crate::json::{array, key, method_name, string, texts};
 
-/// Returns the document with the entry points.
+/// Returns the JSON document with the entry points.
 pub fn entries_json(header: &Header, entries: &[Entry], trailer: &Trailer) -> Vec<u8> {
     let mut out = Vec::new();
     header_members(&mut out, header);
@@ -25,7 +25,7 @@ pub fn entries_json(header: &Header, entries: &[Entry], trailer: &Trailer) -> Ve
     out
 }
 
-/// Returns the document with, for each method, a path to it from where control starts.
+/// Returns the JSON document with the path of calls to each method, from an entry point, the VM or missing code.
 pub fn ways_json(header: &Header, ways: &[(MethodName, WayTo)], trailer: &Trailer) -> Vec<u8> {
     let mut out = Vec::new();
     header_members(&mut out, header);

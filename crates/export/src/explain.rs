@@ -7,7 +7,7 @@ use crate::form::Format;
 use crate::json::{array, boolean, key, method_name, optional_number, string, texts};
 use crate::json_whole::{call_members, open_set, optional_name, part, step_name, step_word, why_word};
 
-/// Appends an explanation. Appends nothing for graph formats, which cannot represent it.
+/// Appends an explanation. Appends nothing for graph formats, which cannot represent explanations.
 pub fn explanation_fragment(out: &mut Vec<u8>, format: Format, it: &Explanation) {
     if !matches!(format, Format::Json | Format::JsonLines) {
         return;
@@ -137,8 +137,8 @@ fn origin(it: Origin) -> &'static str {
     }
 }
 
-/// Returns the rule that justifies a fact: a section of the JVMS, the contract of a class, or one of our tables.
-/// `None` for an open fact.
+/// Returns the rule that justifies a fact: a section of the JVMS, the contract of a class, or one of ajar's tables.
+/// `None` for a fact that states why an answer is open.
 fn rule(it: Step) -> Option<&'static str> {
     Some(match it {
         Step::Method(_) | Step::Rethrown(_) => "JVMS 2.10",

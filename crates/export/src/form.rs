@@ -7,17 +7,17 @@ pub enum Format {
     Json,
     /// JSON lines: one object per line for the header, for each method, and for the end.
     JsonLines,
-    /// Graphviz: one `digraph` per method, in one stream.
+    /// Graphviz: in `cfg`, one `digraph` per method; in `calls`, one graph for all methods.
     Dot,
-    /// GraphML: one `graph` per method.
+    /// GraphML: in `cfg`, one `graph` per method; in `calls`, one graph for all methods.
     GraphMl,
 }
 
 /// The meaning of a node in a drawn graph.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Nodes {
-    /// A basic block; for people.
+    /// A node is a basic block, which is easier for people to read.
     Blocks,
-    /// A node of the formal definition; for programs.
+    /// A node is an instruction or a set of exceptions, as in the formal definition; meant for use by programs.
     Instructions,
 }

@@ -30,7 +30,7 @@ pub fn cfg_fragment(
     }
 }
 
-/// Appends the BIR of the methods of a class. Appends nothing for graph formats, which cannot represent it.
+/// Appends the BIR of the methods of a class. Appends nothing for graph formats, which cannot represent BIR.
 pub fn bir_fragment(out: &mut Vec<u8>, format: Format, place: &str, class: &ClassAnswer) {
     if !matches!(format, Format::Json | Format::JsonLines) {
         return;
@@ -65,7 +65,7 @@ pub fn calls_fragment(
 }
 
 /// Appends the exceptions that leave the methods of a class: one object per method. Appends nothing for graph
-/// formats.
+/// formats, which cannot represent such lists.
 pub fn throws_fragment(out: &mut Vec<u8>, format: Format, place: &str, answers: &[Throws]) {
     for (i, it) in answers.iter().enumerate() {
         open(out, format, i);

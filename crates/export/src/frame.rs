@@ -1,4 +1,4 @@
-//! The header and trailer of a document: the inputs and settings of the answers, and what was left out.
+//! The header and trailer of a document: inputs and settings of the answers, and the parts that were left out.
 
 use ide::{Fault, MethodName, Text};
 
@@ -11,21 +11,22 @@ pub struct Header {
     pub command: &'static str,
     /// The version of ajar.
     pub version: &'static str,
-    /// The JDK whose class library was used, and how it was found.
+    /// The JDK whose class library was used, and how the JDK was found; `None` without a JDK.
     pub jdk: Option<String>,
     /// The Java release for which multi-release jars were read.
     pub release: u16,
-    /// The profile of the rules: `jvm`, or `paper`, which makes no promises.
+    /// The rules of the analysis: `jvm`, which is sound, or `paper`, whose answers may miss behaviour.
     pub profile: &'static str,
     /// The assumed world: `open`, `declared` or `closed`.
     pub world: &'static str,
-    /// A hash of the known names, if the world is not open.
+    /// A hash of the names of classes and methods that the program defines; `None` in the open world, and for results
+    /// that cannot be composed.
     pub names: Option<u64>,
     /// The groups of VM errors that the graphs include.
     pub vm_error_groups: Vec<&'static str>,
-    /// The further assumptions, one sentence each.
+    /// The assumptions of the answers besides profile and world, one sentence each.
     pub assumptions: Vec<String>,
-    /// The containers in class-path order: name and role.
+    /// The containers in class-path order, each with its name and role.
     pub containers: Vec<(String, &'static str)>,
 }
 
@@ -36,9 +37,9 @@ pub struct Trailer {
     pub failed_classes: Vec<FailedClass>,
     /// The methods whose code could not be read.
     pub failed_methods: Vec<FailedMethod>,
-    /// Notes about oddities that lose nothing: place and text.
+    /// Notes about the inputs, each with the place and the text.
     pub notes: Vec<(String, String)>,
-    /// The interface of the graphs, for documents with graphs.
+    /// The interface of the graphs; `None` for documents without graphs.
     pub interface: Option<Interface>,
 }
 
@@ -48,12 +49,12 @@ pub struct Trailer {
 pub struct Interface {
     /// The methods that have graphs, sorted by text.
     pub provided: Vec<MethodName>,
-    /// The methods that these depend on and that have no graphs, sorted by text.
+    /// The methods without graphs on which the provided methods depend, sorted by text.
     pub required: Vec<MethodName>,
     /// The classes of provided methods whose initialisation runs no code, sorted by text.
     pub quiet: Vec<Text>,
-    /// The direct superclasses of the exceptions that the graphs name, and of their superclasses, as far as they
-    /// are known.
+    /// Pairs of class and direct superclass, as far as known: for the exceptions that the graphs name, and for all
+    /// their superclasses.
     pub types: Vec<(Text, Text)>,
 }
 
@@ -62,7 +63,7 @@ pub struct Interface {
 pub struct FailedClass {
     /// The place of the class: `outer.jar!/p/C.class`.
     pub place: String,
-    /// The fault, without a full stop.
+    /// The text of the fault, without a full stop at its end.
     pub reason: String,
     /// The offset in the class file, if the fault is in it.
     pub offset: Option<u32>,
@@ -75,14 +76,14 @@ pub struct FailedClass {
 pub struct FailedMethod {
     /// The place of the class: `outer.jar!/p/C.class`.
     pub place: String,
-    /// The method.
+    /// The name of the method.
     pub method: MethodName,
-    /// The fault.
+    /// The reason why the code could not be read.
     pub fault: Fault,
 }
 
 impl Header {
-    /// Returns the name of the list member of a JSON document.
+    /// Returns the name of the member that holds the list of results in a JSON document.
     pub(crate) fn list(&self) -> &'static str {
         match self.command {
             "calls" => "calls",
@@ -197,7 +198,7 @@ fn interface_members(out: &mut Vec<u8>, it: &Interface) {
     });
 }
 
-/// Returns the header for graph formats, as lines.
+/// Returns the header as lines of text, for graph formats.
 pub(crate) fn header_lines(header: &Header) -> Vec<String> {
     let jdk = header.jdk.as_deref().unwrap_or("none");
     let mut lines = vec![
@@ -214,7 +215,7 @@ pub(crate) fn header_lines(header: &Header) -> Vec<String> {
     lines
 }
 
-/// Returns the trailer for graph formats, as lines.
+/// Returns the trailer as lines of text, for graph formats.
 pub(crate) fn trailer_lines(trailer: &Trailer) -> Vec<String> {
     let classes =
         trailer.failed_classes.iter().map(|it| format!("failed class: {}: {}", it.place, it.reason));

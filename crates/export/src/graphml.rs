@@ -1,4 +1,4 @@
-//! GraphML output: one `graph` per method, whose data have the names of the JSON format.
+//! GraphML output: one `graph` per method, whose data elements are named like the members of the JSON format.
 //!
 //! XML 1.0 allows neither control characters nor lone surrogates; in names, they are shown as `\uXXXX`.
 
@@ -13,17 +13,17 @@ use crate::json_whole::why_word;
 use crate::markup::xml;
 use crate::words::{self, Shown};
 
-/// A data key.
+/// A GraphML data key (`<key>` element).
 #[derive(Clone, Copy)]
 pub(crate) struct Key {
     pub(crate) id: &'static str,
-    /// The element to which the data belong.
+    /// The GraphML element that has the data, such as `node` or `edge`.
     pub(crate) domain: &'static str,
     pub(crate) name: &'static str,
     pub(crate) ty: &'static str,
 }
 
-/// The data keys: id, domain, name and type.
+/// The GraphML data keys: id, domain, name and type.
 const KEYS: [Key; 15] = [
     Key { id: "failures", domain: "graphml", name: "failures", ty: "string" },
     Key { id: "method", domain: "graph", name: "method", ty: "string" },
@@ -76,7 +76,7 @@ pub(crate) fn trailer(out: &mut Vec<u8>, trailer: &Trailer) {
     out.extend(b"</graphml>\n");
 }
 
-/// Appends the graph of a method; its ids begin with the numbers of class and method.
+/// Appends the graph of a method. The ids in the graph begin with the numbers of class and method.
 pub(crate) fn method(
     out: &mut Vec<u8>,
     class_number: usize,

@@ -7,7 +7,7 @@ use std::io::Write;
 
 use ide::{MethodName, Text};
 
-/// Appends `"key":`, preceded by a comma unless it is the first member of its object.
+/// Appends `"key":`, preceded by a comma unless the member is the first of its object.
 pub(crate) fn key(out: &mut Vec<u8>, key: &str) {
     if !matches!(out.last(), None | Some(b'{')) {
         out.push(b',');
@@ -26,7 +26,7 @@ pub(crate) fn texts(out: &mut Vec<u8>, texts: &[Text]) {
     out.push(b'"');
 }
 
-/// Appends the text to an unfinished string.
+/// Appends the text to a JSON string whose closing quote is not written yet.
 fn part(out: &mut Vec<u8>, text: Text) {
     let plain = |b: &u8| (0x20..0x7f).contains(b) && *b != b'"' && *b != b'\\';
     if text.0.iter().all(plain) {
@@ -47,7 +47,7 @@ pub(crate) fn string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
 }
 
-/// Appends one UTF-16 unit to an unfinished string.
+/// Appends one UTF-16 unit to a JSON string whose closing quote is not written yet.
 pub fn unit(out: &mut Vec<u8>, unit: u16) {
     match unit {
         0x22 => out.extend(b"\\\""),
@@ -87,7 +87,7 @@ pub(crate) fn optional_number(out: &mut Vec<u8>, it: Option<impl Into<i64>>) {
     }
 }
 
-/// Appends `"p/C.m(I)V"`.
+/// Appends the name of a method as a JSON string: `"p/C.m(I)V"`.
 pub(crate) fn method_name(out: &mut Vec<u8>, it: MethodName) {
     texts(out, &[it.class, Text(b"."), it.name, it.descriptor]);
 }
@@ -97,7 +97,7 @@ pub(crate) fn boolean(out: &mut Vec<u8>, it: bool) {
     out.extend(if it { &b"true"[..] } else { b"false" });
 }
 
-/// Appends `[a,b]`.
+/// Appends a JSON array; `item` appends each of its items.
 pub(crate) fn array<T>(
     out: &mut Vec<u8>,
     items: impl IntoIterator<Item = T>,

@@ -33,8 +33,8 @@ const CLASS_ACCESS: [(u16, &str); 7] = [
     (0x4000, "enum"),
 ];
 
-/// Begins the object of a method with the members that `cfg` and `bir` share. With `lines`, it is a record of its
-/// own.
+/// Begins the JSON object of a method with the members that `cfg` and `bir` share. `lines` is set for JSON lines,
+/// where each object has a member `record`.
 fn head(out: &mut Vec<u8>, lines: bool, place: &str, class: &ClassAnswer, it: &MethodAnswer) {
     out.push(b'{');
     if lines {
@@ -153,7 +153,7 @@ pub(crate) fn cfg(
     out.push(b'}');
 }
 
-/// Appends the exceptions that a node represents.
+/// Appends the exceptions that a node represents: two members, which are `null` if `set` is `None`.
 fn exceptions(out: &mut Vec<u8>, set: Option<&ide::RaisedSet>) {
     key(out, "exception");
     let Some(set) = set else {

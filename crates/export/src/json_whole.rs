@@ -5,7 +5,7 @@ use ide::{Call, MethodName, Origin, Part, Step, Text, Throws, Why};
 
 use crate::json::{array, boolean, key, method_name, optional_number, string, texts};
 
-/// Appends a call and its targets. With `lines`, it is a record of its own.
+/// Appends a call and its targets. `lines` is set for JSON lines, where each object has a member `record`.
 pub(crate) fn call(
     out: &mut Vec<u8>,
     lines: bool,
@@ -56,7 +56,7 @@ pub(crate) fn call_members(out: &mut Vec<u8>, it: &Call) {
     }
 }
 
-/// Appends the exceptions that leave a method.
+/// Appends the exceptions that leave a method. `lines` is set for JSON lines.
 pub(crate) fn throws(out: &mut Vec<u8>, lines: bool, place: &str, it: &Throws) {
     out.push(b'{');
     if lines {
@@ -85,7 +85,7 @@ pub(crate) fn throws(out: &mut Vec<u8>, lines: bool, place: &str, it: &Throws) {
     out.push(b'}');
 }
 
-/// Appends the bounds of an open set.
+/// Appends the bounds of an open set of exceptions: the types that contain the set, and the types excluded from it.
 pub(crate) fn open_set(out: &mut Vec<u8>, within: &[Part], except: &[Part]) {
     out.push(b'{');
     key(out, "within");
@@ -110,7 +110,7 @@ pub(crate) fn part(out: &mut Vec<u8>, it: &Part) {
     out.push(b'}');
 }
 
-/// Appends a step.
+/// Appends one step of an explanation.
 pub(crate) fn step(out: &mut Vec<u8>, it: Step) {
     if let Step::Open(it) = it {
         return why(out, it);
@@ -118,7 +118,7 @@ pub(crate) fn step(out: &mut Vec<u8>, it: Step) {
     reason(out, step_word(it), step_name(it));
 }
 
-/// Returns the keyword of a step.
+/// Returns the word by which JSON output names the kind of a step.
 pub(crate) fn step_word(it: Step) -> &'static str {
     match it {
         Step::Method(_) => "method",
@@ -132,7 +132,7 @@ pub(crate) fn step_word(it: Step) -> &'static str {
     }
 }
 
-/// Returns the class or method that a step names.
+/// Returns the class or method that a step names, if it names one.
 pub(crate) fn step_name(it: Step) -> Option<Named> {
     match it {
         Step::Method(it) | Step::Dispatch(it) | Step::Loading(it) | Step::Rethrown(it) => {
@@ -145,12 +145,12 @@ pub(crate) fn step_name(it: Step) -> Option<Named> {
     }
 }
 
-/// Appends the reason why something is open.
+/// Appends the reason why an answer is open.
 pub(crate) fn why(out: &mut Vec<u8>, it: Why) {
     reason(out, why_word(it), named(it));
 }
 
-/// Returns the class or method that is the reason.
+/// Returns the class or method named by the reason why an answer is open; `None` if the reason names none.
 pub(crate) fn why_name(it: Why) -> Option<String> {
     named(it).map(|it| match it {
         Named::Class(it) => it.to_string(),
@@ -171,7 +171,7 @@ fn named(it: Why) -> Option<Named> {
     }
 }
 
-/// Returns the keyword of the reason why something is open.
+/// Returns the word by which JSON output names the reason why an answer is open.
 pub(crate) fn why_word(it: Why) -> &'static str {
     match it {
         Why::Outside(_) => "outside",

@@ -1,7 +1,7 @@
 //! Text for XML and for Graphviz, which allow neither control characters nor lone surrogates.
 //!
-//! Characters that are not allowed are shown as `\uXXXX`, as in all output for people; a backslash in the name
-//! itself is doubled, so that different names remain different.
+//! Characters that are not allowed are shown as `\uXXXX`, as in all output for people. A backslash in a name is
+//! doubled, so that different names remain different.
 
 use std::fmt::{self, Write};
 
@@ -27,7 +27,7 @@ fn is_legal(c: char) -> bool {
     !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}')
 }
 
-/// Returns whether the text needs no escapes in either format, which is the usual case.
+/// Returns whether the text needs no escapes in XML and Graphviz, which is the usual case.
 fn is_plain(text: &str) -> bool {
     text.bytes().all(|it| (b' '..0x7f).contains(&it) && !matches!(it, b'&' | b'<' | b'>' | b'"' | b'\\'))
 }

@@ -6,7 +6,7 @@ use ide::{MethodName, Missing};
 use crate::frame::{Header, Trailer, header_members, trailer_members};
 use crate::json::{array, key, method_name, optional_number, string, texts};
 
-/// Returns the document.
+/// Returns the JSON document with the missing classes, each with hints where the class may be found.
 pub fn missing_json(header: &Header, missing: &[(Missing, Vec<Hint>)], trailer: &Trailer) -> Vec<u8> {
     let mut out = Vec::new();
     header_members(&mut out, header);

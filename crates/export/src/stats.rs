@@ -12,7 +12,7 @@ use crate::json::key;
 pub struct Stats {
     /// The number of readable class files.
     pub classes: u64,
-    /// The number of methods in them, including those without code.
+    /// The number of methods of the readable classes, including methods without code.
     pub methods: u64,
     /// The number of bytecode instructions.
     pub instructions: u64,
@@ -26,25 +26,25 @@ pub struct Stats {
     pub bytes: u64,
     /// The processor time by stage.
     pub cpu: Stages,
-    /// The peak memory of the process, in bytes, including mapped images.
+    /// The peak memory of the process, in bytes, including mapped images; `None` if unknown.
     pub peak_memory: Option<u64>,
 }
 
 /// The processor time by stage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stages {
-    /// Reading bytes from files, archives and images.
+    /// The time for reading bytes from files, archives and images.
     pub read: Duration,
-    /// Parsing class files.
+    /// The time for parsing class files.
     pub decode: Duration,
-    /// Lowering to BIR.
+    /// The time for lowering to BIR.
     pub lower: Duration,
-    /// Computing local facts and graphs.
+    /// The time for computing local facts and graphs.
     pub flow: Duration,
 }
 
 impl Stats {
-    /// Adds the figures of a part of the run.
+    /// Adds the figures of a part of the run to these figures.
     pub fn add(&mut self, it: &Stats) {
         self.classes += it.classes;
         self.methods += it.methods;

@@ -1,5 +1,5 @@
-//! Continuously updated answers as JSON lines: a header, then for each cycle the changes and a summary of the
-//! cycle.
+//! Continuously updated answers as JSON lines: a header, then for each cycle (a change of the inputs and the update
+//! of the answer) the changes of the answer and a summary.
 
 use ide::difference::{Changed, End, EndKind, Fact, Need, Raised, Reaches};
 use ide::{EdgeKind, MethodName};
@@ -12,26 +12,26 @@ use crate::frame::Header;
 use crate::json::{array, boolean, key, method_name, number, optional_number, string, texts};
 use crate::{json_whole, words};
 
-/// The summary of a cycle.
+/// The summary of a cycle, that is, of one update of the answer after a change of the inputs.
 #[derive(Clone, Debug, Default)]
 pub struct Cycle {
     /// The number of the cycle, from 1 for the first answer.
     pub generation: u64,
-    /// The reason of the cycle: `start`, `changed`, `rescan` or `settings`.
+    /// The reason for the update: `start` (the first answer), `changed`, `rescan` or `settings`.
     pub reason: &'static str,
     /// The files and folders that changed.
     pub changed: Vec<String>,
-    /// The number of classes that were parsed, and of all classes.
+    /// The number of classes parsed for this update, and the number of all classes.
     pub classes: (usize, usize),
-    /// The number of their methods, and of all methods.
+    /// The number of methods of the parsed classes, and the number of all methods.
     pub methods: (usize, usize),
-    /// The number of added facts.
+    /// The number of facts that were added to the answer.
     pub added: usize,
-    /// The number of facts that no longer hold.
+    /// The number of facts that were removed from the answer.
     pub removed: usize,
-    /// The time from the first sign of a change to the answer, in milliseconds.
+    /// The time from the first event about the change to the updated answer, in milliseconds.
     pub milliseconds: u64,
-    /// The new problems: place and description.
+    /// The problems that did not exist in the previous cycle, each with place and description.
     pub problems: Vec<(String, String)>,
 }
 

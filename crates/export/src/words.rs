@@ -4,7 +4,7 @@ use std::fmt;
 
 use ide::{Body, Cfg, Edge, EdgeKind, Graph, MethodName, NodeKind, Part, RaisedSet, SetRef, Text};
 
-/// Returns the `kind` of a node.
+/// Returns the word by which the output names the kind of a node.
 pub(crate) fn node_kind<S>(kind: &NodeKind<S>) -> &'static str {
     match kind {
         NodeKind::Normal => "normal",
@@ -14,7 +14,7 @@ pub(crate) fn node_kind<S>(kind: &NodeKind<S>) -> &'static str {
     }
 }
 
-/// Returns the exceptions that a node represents.
+/// Returns the exceptions that a node represents; `None` for a node without exceptions.
 pub(crate) fn node_set(kind: NodeKind<SetRef>) -> Option<SetRef> {
     match kind {
         NodeKind::Exceptional(it) | NodeKind::ExceptionalReturn(it) => Some(it),
@@ -22,7 +22,7 @@ pub(crate) fn node_set(kind: NodeKind<SetRef>) -> Option<SetRef> {
     }
 }
 
-/// Returns the `kind` of an edge.
+/// Returns the word by which the output names the kind of an edge.
 pub(crate) fn edge_kind(kind: EdgeKind) -> &'static str {
     match kind {
         EdgeKind::Normal => "normal",
@@ -74,7 +74,7 @@ fn list(f: &mut fmt::Formatter<'_>, parts: &[Part]) -> fmt::Result {
     Ok(())
 }
 
-/// Returns the edges of the formal definition: each edge of the graph, once per label.
+/// Returns the edges of the formal definition: each edge of the graph, repeated for each of its labels.
 pub(crate) fn edges<'a>(
     graph: &'a Graph,
     body: &'a Body,

@@ -1,6 +1,6 @@
-//! Measures this crate on a folder of class files: `cargo run --release -p flow --example cost -- FOLDER`. Prints
-//! the CPU time of each stage over all methods, on one thread; with a second argument, also how many assertions are
-//! proved by which fact.
+//! Measures this crate on a folder of class files: `cargo run --release -p flow --example cost -- FOLDER`. Prints the
+//! CPU time of each stage over all methods, on one thread. With a second argument, also prints how many assertions
+//! each kind of fact proves.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -72,7 +72,7 @@ fn read(bytes: &[u8], scratch: &mut Scratch) -> Option<Class> {
     })
 }
 
-/// The CPU time of this thread in ms where Linux reports it, else the time since `start`.
+/// Returns the CPU time of this thread in ms if Linux reports it, else the time since `start`.
 fn cpu_ms(start: Instant) -> f64 {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let ns = stat.split(' ').next().and_then(|it| it.parse().ok());

@@ -6,20 +6,24 @@ use crate::blocks::Blocks;
 use crate::cfg::{Cfg, EdgeKind, NodeId, NodeKind, normal_node};
 use crate::exceptions::ExceptionSet;
 
-/// One basic block of the view.
+/// A basic block for display, with the blocks that control may enter next and the exceptions that may leave the
+/// method.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Block {
-    /// Ordinals of the block's instructions.
+    /// The range of the ordinals of the block's instructions.
     pub instrs: std::ops::Range<u32>,
-    /// The blocks to which control goes on from the last instruction, each with the kind of the edge.
+    /// The blocks that control may enter when the block's last instruction completes without an exception: the number
+    /// of each block, and the kind of the edge that leads there.
     pub successors: Vec<(u32, EdgeKind)>,
-    /// The handler blocks that exceptions raised in this block enter, each pair of block and edge kind once.
+    /// The handler blocks that exceptions raised in this block may enter: the number of each block, and the kind of
+    /// the edge that leads there; without duplicates.
     pub handlers: Vec<(u32, EdgeKind)>,
-    /// The exception sets that leave the method from this block, each once.
+    /// The sets of exceptions that instructions of this block raise and that may leave the method, without
+    /// duplicates.
     pub lets_out: Vec<ExceptionSet>,
 }
 
-/// Returns the basic-block view of `cfg`, which must be the graph of `body`.
+/// Returns the basic blocks of `body` with the edges of `cfg` between them; `cfg` must be the graph of `body`.
 pub fn blocks(body: &Body, cfg: &Cfg) -> Vec<Block> {
     let blocks = Blocks::new(body);
     let of = |node: NodeId| blocks.of(instr_id(node.0)).unwrap_or_default();

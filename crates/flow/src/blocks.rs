@@ -1,4 +1,4 @@
-//! Basic blocks: runs of instructions that control enters only at the first instruction.
+//! Basic blocks: sequences of instructions that control enters at the first instruction only.
 //!
 //! A block also ends where a row of the exception table begins or ends, so all instructions of a block have the same
 //! handlers.
@@ -8,12 +8,13 @@ use bir::body::{Body, Instr, InstrId, ordinal};
 use crate::coverage::Coverage;
 use crate::throwables::well_known;
 
-/// The basic blocks of one body, in the order of its instructions.
+/// The division of a body's instructions into basic blocks, which are numbered in the order of the instructions.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Blocks {
-    /// The ordinal of the first instruction of each block; the last entry is the number of instructions.
+    /// The ordinal of the first instruction of each block, and as an additional last entry the number of
+    /// instructions.
     starts: Vec<u32>,
-    /// The block of each instruction.
+    /// For each instruction, the number of the block that contains the instruction.
     of: Vec<u32>,
 }
 
@@ -25,7 +26,7 @@ impl Blocks {
         acc
     }
 
-    /// Recomputes the basic blocks for another body, reusing the memory.
+    /// Replaces the contents with the basic blocks of `body`, and reuses the allocated memory.
     pub(crate) fn fill(&mut self, body: &Body) {
         let n = body.instrs.len();
         let Blocks { starts, of } = self;
@@ -62,17 +63,18 @@ impl Blocks {
         starts.push(n as u32);
     }
 
-    /// The number of blocks.
+    /// Returns the number of blocks.
     pub fn len(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
 
-    /// Whether the body has no instruction.
+    /// Returns whether there is no block, because the body has no instruction.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The ordinals of the block's instructions; empty if there is no such block.
+    /// Returns the range of the ordinals of the instructions of the block with the number `block`; the range is empty
+    /// if there is no such block.
     pub fn range(&self, block: u32) -> std::ops::Range<u32> {
         match (self.starts.get(block as usize), self.starts.get(block as usize + 1)) {
             (Some(&start), Some(&end)) => start..end,
@@ -80,16 +82,18 @@ impl Blocks {
         }
     }
 
-    /// The block that contains the instruction.
+    /// Returns the number of the block that contains the instruction; `None` if the body has no such instruction.
     pub fn of(&self, instr: InstrId) -> Option<u32> {
         self.of.get(ordinal(instr) as usize).copied()
     }
 }
 
-/// The handler blocks that exceptions raised in each block may enter.
+/// A table of the handler blocks that an exception raised in a basic block may enter. A handler block is a block that
+/// begins with a handler of the exception table.
 #[derive(Default)]
 pub struct Handlers {
-    /// For each block, its range in `handlers`.
+    /// For each block, the range of `handlers` that lists its handler blocks, and whether these catch every
+    /// exception.
     parts: Vec<Part>,
     handlers: Vec<u32>,
 }
@@ -101,19 +105,21 @@ struct Part {
     takes_all: bool,
 }
 
-/// The maximum number of handler entries of one method; a method with more has no [`Handlers`].
+/// The maximum total length of the lists of handler blocks of one method. For a method with longer lists, no
+/// [`Handlers`] are computed.
 const MAX_HANDLERS: usize = 1 << 20;
 
 impl Handlers {
-    /// Computes the handlers of each block, up to the first row that catches everything; `None` if there are too
-    /// many.
+    /// Computes the list of handler blocks of each block; the list ends at the first row that catches every
+    /// exception. Returns `None` if the total length of the lists exceeds `MAX_HANDLERS`.
     pub fn new(body: &Body, blocks: &Blocks) -> Option<Self> {
         let mut acc = Handlers::default();
         acc.fill(body, blocks)?;
         Some(acc)
     }
 
-    /// Recomputes the handlers for another body, reusing the memory; `None` if there are too many.
+    /// Replaces the contents with the lists of handler blocks of the blocks of `body`, and reuses the allocated
+    /// memory. Returns `None` if the total length of the lists exceeds `MAX_HANDLERS`.
     pub(crate) fn fill(&mut self, body: &Body, blocks: &Blocks) -> Option<()> {
         let acc = self;
         acc.parts.clear();
@@ -152,13 +158,15 @@ impl Handlers {
         Some(())
     }
 
-    /// The handler blocks of a block, in the order of the rows of the exception table.
+    /// Returns the numbers of the handler blocks that an exception raised in the block may enter, in the order of the
+    /// rows of the exception table.
     pub fn of(&self, block: u32) -> &[u32] {
         let part = self.parts.get(block as usize).copied().unwrap_or_default();
         &self.handlers[part.start as usize..part.end as usize]
     }
 
-    /// Whether every exception raised in the block is caught in the method.
+    /// Returns whether the method certainly catches every exception raised in the block, because some row that covers
+    /// the block catches everything.
     pub fn takes_all(&self, block: u32) -> bool {
         self.parts.get(block as usize).is_some_and(|it| it.takes_all)
     }

@@ -1,8 +1,9 @@
-//! Which methods are called back by methods of the JDK, from a small table that we ship (`callbacks.tsv`). The table
-//! gives the callee in one step, and it also serves programs whose JDK is absent. Where the JDK is present, its
-//! bodies and natives yield the same calls and more.
+//! The methods that methods of the JDK call back, from a small table that we ship (`callbacks.tsv`). The table gives
+//! the callee without the calls in between, and is also used for programs whose JDK is absent. If the JDK is present,
+//! its bodies and natives yield the same calls and more.
 //!
-//! A row only adds methods that may be called: a call of an absent method still counts as a call of unknown code.
+//! A row of the table adds methods that may be called, and excludes none: a call of an absent method still counts as
+//! a call of unknown code.
 
 use std::sync::LazyLock;
 
@@ -10,35 +11,40 @@ use rustc_hash::FxHashMap;
 
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
 
-/// How the method that is called back is reached.
+/// The way in which a method of the JDK calls another method (the callee) back.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum CallbackKind {
-    /// It is called before the JDK's method returns; its exceptions propagate unchanged.
+    /// The JDK method calls the callee before returning; exceptions of the callee propagate unchanged.
     Callback,
-    /// It is called with privileges before the JDK's method returns; checked exceptions are wrapped.
+    /// The JDK method calls the callee with privileges before returning; checked exceptions of the callee are
+    /// wrapped.
     Privileged,
-    /// Another thread calls it, now or later; the caller does not wait for it.
+    /// The callee is called by another thread, and the JDK method does not wait for the call to end.
     Thread,
-    /// It is called by name at run time; exceptions are wrapped, except those of `Class.newInstance`.
+    /// The JDK method calls the callee by reflection. Exceptions of the callee are wrapped, except by
+    /// `Class.newInstance`, which passes them on unchanged.
     Reflect,
-    /// It is called to load a class.
+    /// The JDK method calls the callee to load a class; the callee is a method of a class loader.
     Load,
-    /// It is called to write objects, as are `writeObject` and `writeReplace` of their classes.
+    /// The JDK method calls the callee to write objects; `writeObject` and `writeReplace` of the objects' classes are
+    /// called, too.
     Serialize,
-    /// It is called to read objects, as are `readObject`, `readObjectNoData` and `readResolve` of their classes.
+    /// The JDK method calls the callee to read objects; `readObject`, `readObjectNoData` and `readResolve` of the
+    /// objects' classes are called, too.
     Deserialize,
 }
 
-/// A row of the table.
+/// A row of the table of callbacks: a method of the JDK, and a method that the JDK method calls back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Callback {
-    /// The class whose method calls back.
+    /// The class or interface to which the JDK method belongs.
     pub class: ClassName,
     name: Name,
     descriptor: &'static str,
-    /// How the method that is called back is reached.
+    /// The way in which the JDK method calls the other method back.
     pub kind: CallbackKind,
-    /// The method that is called back, selected by its receiver; `None` if only the arguments of the call tell.
+    /// The method that the JDK method calls back; the receiver's class selects the implementation. `None` if the
+    /// values that are passed to the JDK method determine the callee, as in `Method.invoke`.
     pub calls: Option<MethodRef>,
 }
 
@@ -55,12 +61,12 @@ static BY_NAME: LazyLock<FxHashMap<Name, Vec<Callback>>> = LazyLock::new(|| {
     acc
 });
 
-/// All rows of the table.
+/// Returns all rows of the table of callbacks.
 pub fn callbacks() -> &'static [Callback] {
     &TABLE
 }
 
-/// Returns the rows for methods of this name and descriptor, whichever class a call of them names.
+/// Returns the rows of the table of callbacks whose JDK method has this name and descriptor, whatever its class.
 pub fn callbacks_of(name: Name, descriptor: Descriptor) -> impl Iterator<Item = &'static Callback> {
     let rows = BY_NAME.get(&name).into_iter().flatten();
     rows.filter(move |it| match it.descriptor.strip_suffix('*') {
@@ -91,7 +97,7 @@ fn row(line: &'static str) -> Option<Callback> {
     })
 }
 
-/// Parses `p/C.m (I)V`.
+/// Parses a method reference of the form `p/C.m (I)V`; returns `None` if `text` has another form.
 fn method(text: &str) -> Option<MethodRef> {
     let (method, descriptor) = text.split_once(' ')?;
     let (class, name) = method.rsplit_once('.')?;

@@ -1,36 +1,37 @@
-//! Strongly connected components of a graph that is given by its successors: Tarjan, "Depth-first search and linear
-//! graph algorithms" (1972), without recursion. The module knows nothing of lattices.
+//! Strongly connected components of a graph that is given by a successor function: Tarjan, "Depth-first search and
+//! linear graph algorithms" (1972), without recursion.
 
 const NONE: u32 = u32::MAX;
 
-/// The number of a component.
+/// The number of a strongly connected component.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct ComponentId(pub(crate) u32);
 
 impl ComponentId {
-    /// No component.
+    /// The value that stands for "no component", for example as the component of a node that no search has reached.
     pub(crate) const NONE: ComponentId = ComponentId(NONE);
 
-    /// The number as an index.
+    /// Returns the component's number, for use as an index.
     #[inline]
     pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The id with this index, which must fit into 32 bits.
+    /// Returns the component with the number `index`, which must fit into 32 bits.
     #[inline]
     pub(crate) fn from_index(index: usize) -> Self {
-        debug_assert!(u32::try_from(index).is_ok(), "an index has at most 32 bits");
+        debug_assert!(u32::try_from(index).is_ok(), "the index {index} does not fit into 32 bits");
         ComponentId(index as u32)
     }
 }
 
-/// Returns the component of each node and the number of components. A component has a larger number than those that
-/// it reaches.
+/// Computes the strongly connected components of a graph with `n` nodes: returns the component of each node and the
+/// number of components. A component has a larger number than the components that it reaches.
 ///
-/// `successor` gives the next successor of a node and advances the cursor, which starts at 0. Searches begin at the
-/// `roots`, in this order; a node that no root reaches keeps [`ComponentId::NONE`]. `step` is called for each step
-/// and may stop the search with an error.
+/// `successor` gets a node and a cursor, which is 0 in the first call for this node. It advances the cursor and
+/// returns the next successor of the node, or `None` if there are no more. Searches begin at the `roots`, in the
+/// given order; a node that no root reaches gets [`ComponentId::NONE`]. `step` is called before each call of
+/// `successor`; if it returns an error, the computation stops with this error.
 pub(crate) fn components<E>(
     n: usize,
     roots: impl IntoIterator<Item = u32>,
@@ -82,8 +83,10 @@ pub(crate) fn components<E>(
     Ok((component, count))
 }
 
-/// Returns the nodes that `roots` reach, in depth-first postorder: what a node reaches comes before the node, unless
-/// the two reach each other.
+/// Returns the nodes that `roots` reach, in depth-first postorder: a node comes after all nodes that it reaches,
+/// unless the two reach each other. `successor` gets a node and a cursor, which is zero in the first call for this
+/// node. It advances the cursor and returns the next successor of the node, or `None` if there are no more. `step` is
+/// called before each call of `successor`; if it returns an error, the search stops with this error.
 pub(crate) fn postorder<E>(
     n: usize,
     roots: impl IntoIterator<Item = u32>,

@@ -1,10 +1,13 @@
-//! Which rows of the exception table cover an instruction, for walks over the instructions in ascending order.
+//! Computes which rows of the exception table cover an instruction, for walks over the instructions in ascending
+//! order.
 
 use bir::body::{Body, ordinal};
 
-/// A walk over the instructions that keeps the rows covering the current one, in the order of the table.
+/// A cursor that moves forward over the instructions of a body, with the exception-table rows that cover the current
+/// instruction.
 pub(crate) struct Coverage {
-    /// The rows sorted by start and by end: pairs of that ordinal and the row's index.
+    /// The rows of the exception table, sorted by start: pairs of the ordinal of the first covered instruction and
+    /// the row's index in the table.
     starts: Vec<(u32, u32)>,
     ends: Vec<(u32, u32)>,
     next_start: usize,
@@ -22,14 +25,14 @@ impl Coverage {
         Coverage { starts, ends, next_start: 0, next_end: 0, active: Vec::new() }
     }
 
-    /// Restarts the walk at the first instruction.
+    /// Moves the cursor back to the first instruction.
     pub(crate) fn rewind(&mut self) {
         (self.next_start, self.next_end) = (0, 0);
         self.active.clear();
     }
 
-    /// Returns the rows that cover the instruction with this ordinal, which must not be less than at the previous
-    /// call.
+    /// Moves the cursor to the instruction with the ordinal `instr`, and returns the indices of the rows that cover
+    /// this instruction, ascending. The ordinal must not be less than in the previous call.
     pub(crate) fn at(&mut self, instr: u32) -> &[u32] {
         while let Some(&(_, row)) = self.starts.get(self.next_start).filter(|it| it.0 <= instr) {
             if let Err(i) = self.active.binary_search(&row) {

@@ -1,24 +1,25 @@
-//! Reasons why an assertion always holds.
+//! The facts that prove that an assertion always holds.
 
 use bir::body::InstrId;
 
-/// The fact that proves an assertion.
+/// The fact that proves that an assertion never fails.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Proof {
-    /// The value is the receiver, which local 0 held at entry.
+    /// The checked value is the receiver of the method, which is not null.
     This,
-    /// This instruction allocated the value (for `bound` and `store`, the array).
+    /// This instruction allocated the checked object; if the assertion checks an array access, the object is the
+    /// array.
     Allocated(InstrId),
-    /// This earlier assertion or branch tested the same values and was passed.
+    /// An earlier test of the same values succeeded: this instruction, which is an assertion or a branch.
     Tested(InstrId),
-    /// The assertion follows from constants.
+    /// The assertion never fails because of the values of constants.
     Constant,
-    /// The value was caught by this handler.
+    /// The checked value is the exception that this `catch` instruction caught.
     Caught(InstrId),
-    /// The value is the length of an array.
+    /// The checked value is the length of an array, which is not negative.
     Length,
-    /// Every possible value has the type asked for.
+    /// Every possible value of the checked expression has the type that the assertion requires.
     Type,
-    /// The assertion holds on every path to it, by different facts.
+    /// The assertion holds on every path that leads to it, but different facts prove it on different paths.
     EveryPath,
 }

@@ -1,8 +1,9 @@
-//! The distance from each node of a graph to the nearest source, maintained while the graph changes.
+//! The distance from each node of a graph to the nearest source node, maintained while the graph changes. Paths lead
+//! from a node along its successors to a source.
 //!
 //! The algorithm is SWSF-FP with edges of length one (Ramalingam and Reps, "An incremental algorithm for a
-//! generalization of the shortest-path problem", J. Algorithms 21, 1996): a node is examined only if its distance
-//! changes, or that of one of its successors does.
+//! generalization of the shortest-path problem", J. Algorithms 21, 1996): a node is examined only if its distance or
+//! the distance of one of its successors changes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,44 +12,48 @@ use rustc_hash::FxHashMap;
 
 use crate::solver::NodeId;
 
-/// The distance of a node from which no source can be reached.
+/// The distance of a node from which no source node can be reached.
 pub const NEVER: u32 = u32::MAX;
 
-/// The graph whose distances are maintained.
+/// A graph for which the distance from each node to the nearest source node can be computed. The implementation
+/// determines which nodes are source nodes.
 pub trait Links {
-    /// Whether the node is a source.
+    /// Returns whether the node is a source node. Source nodes have the distance 0.
     fn is_source(&self, node: NodeId) -> bool;
 
-    /// Whether paths may lead through the node at all. Every source must be open.
+    /// Returns whether the node is open: whether a path to a source node may lead through it. Every source node must
+    /// be open.
     fn is_open(&self, node: NodeId) -> bool;
 
-    /// The successors of the node; duplicates are allowed.
+    /// Returns the successors of the node: the nodes to which a path may lead directly from the node. Duplicates are
+    /// allowed.
     fn leads_to(&self, node: NodeId) -> impl Iterator<Item = NodeId>;
 
-    /// The predecessors of the node; duplicates are allowed.
+    /// Returns the predecessors of the node: the nodes that have it as a successor. Duplicates are allowed.
     fn users(&self, node: NodeId) -> impl Iterator<Item = NodeId>;
 }
 
-/// The distance of each node to the nearest source.
+/// For each node of a graph, the number of edges on a shortest path from the node to a source node.
 #[derive(Clone, Debug, Default)]
 pub struct Distances {
     known: Vec<u32>,
 }
 
-/// The previous distances of the nodes whose distance changed.
+/// The nodes whose distance changed in an update, each with its distance before the update.
 pub type Moved = FxHashMap<NodeId, u32>;
 
-/// The state of one update.
+/// The state of an update of the distances that is running.
 #[derive(Default)]
 struct Work {
     queue: BinaryHeap<Reverse<(u32, NodeId)>>,
-    /// For each node whose distance does not follow from the distances of its successors, the one that does.
+    /// For each node whose stored distance does not fit the stored distances of its successors, the distance that
+    /// fits.
     following: FxHashMap<NodeId, u32>,
     before: Moved,
 }
 
 impl Distances {
-    /// Computes the distances in a graph with `n` nodes.
+    /// Computes the distance from each node to the nearest source node, for a graph with `n` nodes.
     pub fn new(n: usize, links: &impl Links) -> Self {
         let mut known = vec![NEVER; n];
         let mut queue: Vec<NodeId> =
@@ -69,14 +74,15 @@ impl Distances {
         Distances { known }
     }
 
-    /// For each node the least number of steps to a source, or [`NEVER`].
+    /// Returns, for each node, the number of edges on a shortest path from the node to a source node; [`NEVER`] if
+    /// there is no such path.
     pub fn all(&self) -> &[u32] {
         &self.known
     }
 
-    /// Updates the distances after a change of the graph, which has `n` nodes now. `changed` are the nodes whose
-    /// successors changed, or that became or ceased to be a source or open. Returns the previous distances of the
-    /// nodes whose distance changed.
+    /// Updates the distances after the graph has changed; the graph now has `n` nodes. `changed` must yield each node
+    /// whose successors changed, and each node that became or ceased to be a source node or an open node. Returns the
+    /// nodes whose distance changed, each with its previous distance.
     pub fn update(
         &mut self,
         n: usize,
@@ -107,12 +113,14 @@ impl Distances {
         work.before
     }
 
-    /// Whether `to` is one step nearer to a source than `from`.
+    /// Returns whether a step from `from` to `to` leads nearer to a source node: whether `from` has a finite distance
+    /// that is greater by one than the distance of `to`.
     pub fn is_step(&self, from: NodeId, to: NodeId) -> bool {
         is_step(self.of(from), self.of(to))
     }
 
-    /// Whether `to` was one step nearer to a source than `from` before the update that returned `moved`.
+    /// Returns the answer that [`Distances::is_step`] would have given before the update that returned `moved`, if
+    /// that was the last update.
     pub fn was_step(&self, moved: &Moved, from: NodeId, to: NodeId) -> bool {
         let before = |it: NodeId| moved.get(&it).copied().unwrap_or_else(|| self.of(it));
         is_step(before(from), before(to))
@@ -122,7 +130,8 @@ impl Distances {
         self.known.get(node.index()).copied().unwrap_or(NEVER)
     }
 
-    /// Compares a node's distance with the one that follows from its successors, and queues the node if they differ.
+    /// Compares the stored distance of a node with the distance that follows from its successors, and adds the node
+    /// to the queue of `work` if the two differ.
     fn look(&self, links: &impl Links, node: NodeId, work: &mut Work) {
         let follows = if !links.is_open(node) {
             NEVER
@@ -142,7 +151,7 @@ impl Distances {
     }
 }
 
-/// Whether a node at distance `from` is one step farther away than a node at distance `to`.
+/// Returns whether the distance `from` is finite and greater by one than the distance `to`.
 fn is_step(from: u32, to: u32) -> bool {
     from != NEVER && from == to.saturating_add(1)
 }

@@ -1,4 +1,4 @@
-//! Sets of exceptions as seen within one method, and what each instruction raises.
+//! Sets of exceptions as seen within one method, and the sets that each instruction raises.
 
 use std::fmt;
 
@@ -8,48 +8,50 @@ use classfile::names::ClassName;
 use crate::facts::{MethodFacts, contains};
 use crate::throwables::{Answer, Subtypes, well_known};
 
-/// A set of exception types: one class, alone or with all its subclasses, known and unknown. An open set stands for
-/// whatever its cause throws within these types.
+/// A set of exception types: one class, alone or with all its known and unknown subclasses. If the set is open, only
+/// some of these types may occur: those that its cause (such as a called method) throws, which are not known.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ExceptionSet {
-    /// The class, or the root of the cone.
+    /// The class that is the only one in the set, or the superclass of all other classes in the set.
     pub class: ClassName,
-    /// Whether the set is this class without its subclasses.
+    /// Whether the set consists of `class` alone, without its subclasses.
     pub exact: bool,
-    /// For an open set, why the exceptions are not known more precisely; `None` for a closed set.
+    /// For an open set, the kind of code that throws the exceptions; `None` if the set is not open.
     pub open: Option<Cause>,
 }
 
-/// Why a set is open.
+/// The cause of an open exception set: the kind of code that throws exceptions whose types are not known from the
+/// method alone.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Cause {
-    /// A call of a method.
+    /// A called method throws the exceptions.
     Call,
-    /// A class initialiser.
+    /// A class initialiser throws the exceptions.
     Initializer,
-    /// A bootstrap method.
+    /// A bootstrap method throws the exceptions.
     Bootstrap,
 }
 
 impl ExceptionSet {
-    /// The set of objects of exactly this class.
+    /// Returns the set that consists of this class alone, without its subclasses.
     pub fn exact(class: ClassName) -> Self {
         ExceptionSet { class, exact: true, open: None }
     }
 
-    /// The set of objects of this class and of its subclasses.
+    /// Returns the set of this class and all its subclasses.
     pub fn cone(class: ClassName) -> Self {
         ExceptionSet { class, exact: false, open: None }
     }
 
-    /// The open set of what the cause throws, within the cone of `class`.
+    /// Returns the open set of the types of the exceptions that `cause` throws; each is `class` or a subclass of it.
     pub fn open(class: ClassName, cause: Cause) -> Self {
         ExceptionSet { class, exact: false, open: Some(cause) }
     }
 }
 
 impl fmt::Display for ExceptionSet {
-    /// Writes `p/E`, `p/E+` with subclasses, or `call: p/E+` for an open set.
+    /// Writes the set in the form `p/E` for a single class, `p/E+` for a class with its subclasses, or for example
+    /// `call: p/E+` for an open set.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.open {
             Some(Cause::Call) => write!(f, "call: ")?,
@@ -67,20 +69,20 @@ impl fmt::Debug for ExceptionSet {
     }
 }
 
-/// How much of a set a row of the exception table catches.
+/// The part of an exception set that a row of the exception table catches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Catch {
-    /// Nothing.
+    /// The row catches no exception of the set.
     None,
-    /// Some, or possibly some: at most this set arrives at the handler, and all of the original set may go on as
-    /// well.
+    /// It is not certain that the row catches exceptions of the set: at most this subset of the set arrives at the
+    /// handler, and possibly nothing. Any exception of the whole set may still reach the next row.
     May(ExceptionSet),
-    /// Everything.
+    /// The row catches every exception of the set.
     All,
 }
 
-/// Returns how much of the set a row with this catch type catches (JVMS §2.10; `semantics.md` §3.3); `None` is the
-/// type of a row that catches everything.
+/// Returns the part of the exception set that a row of the exception table with this catch type catches (JVMS §2.10;
+/// `semantics.md` §3.3). A row with the catch type `None` catches everything.
 pub fn caught_by(set: ExceptionSet, catch_type: Option<ClassName>, subtypes: &dyn Subtypes) -> Catch {
     let Some(catch_type) = catch_type else {
         return Catch::All;
@@ -100,9 +102,10 @@ pub fn caught_by(set: ExceptionSet, catch_type: Option<ClassName>, subtypes: &dy
     }
 }
 
-/// Calls `f` with each set that the instruction itself raises, in the JVM's order; not for `throw`, whose terms
-/// depend on the handlers. VM errors of group `init` are included, those of `link` and `async` are not
-/// (`semantics.md` §3.6).
+/// Calls `f` with each exception set that the instruction raises, in the order of the JVM's checks. For a `throw`
+/// instruction, `f` is not called, because the exceptions that it throws may depend on what handlers caught. If
+/// `keep_proved` is set, assertions raise their exceptions even if they are proved never to fail. VM errors of the
+/// group `init` are included; VM errors of the groups `link` and `async` are not (`semantics.md` §3.6).
 #[inline]
 pub fn raised(
     body: &Body,

@@ -1,4 +1,4 @@
-//! The facts that a method's own class file alone gives besides its `Body`: one value per method.
+//! Facts that follow from a method's body and its own class file alone: one value per method.
 
 use bir::body::{Body, Instr, InstrId};
 
@@ -8,40 +8,45 @@ use crate::locks::{Locks, locks};
 use crate::proving::{self, proofs, proofs_of_raised};
 use crate::thrown::{Term, thrown};
 
-/// The local facts of one method. Equal bodies of equal classes have equal facts.
+/// Facts that follow from one method's body and its own class file. Methods of equal classes that have equal bodies
+/// have equal facts.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct MethodFacts {
-    /// The assertions that always hold, each with its proof, ascending.
+    /// The assertions that always hold, each with its proof, ascending by instruction.
     pub proofs: Box<[(InstrId, Proof)]>,
-    /// The terms of each `throw` instruction, ascending by instruction.
+    /// The `throw` instructions, each with a term that describes exceptions that the instruction throws; ascending by
+    /// instruction. An instruction occurs once for each of its terms.
     pub throws: Box<[(InstrId, Term)]>,
-    /// Where monitors may be unbalanced.
+    /// The instructions at which IllegalMonitorStateException may be raised, because monitors may be unbalanced
+    /// there.
     pub locks: Locks,
-    /// The `mayinit` instructions that run no initialiser and can raise only NoClassDefFoundError, ascending.
+    /// The `mayinit` instructions of the method that run no initialiser and can raise no exception but
+    /// NoClassDefFoundError, ascending.
     pub without_initializer: Box<[InstrId]>,
 }
 
 impl MethodFacts {
-    /// The proof that the assertion always holds; `None` if it is not proved.
+    /// Returns the proof that the assertion always holds; `None` if the assertion is not proved.
     pub fn proof(&self, assertion: InstrId) -> Option<Proof> {
         let i = self.proofs.binary_search_by_key(&raw(assertion), |it| raw(it.0)).ok()?;
         Some(self.proofs[i].1)
     }
 
-    /// The terms of the `throw` instruction.
+    /// Returns the entries of `throws` for the `throw` instruction: pairs of the instruction and a term that
+    /// describes exceptions that it throws.
     pub fn thrown(&self, throw: InstrId) -> &[(InstrId, Term)] {
         let start = self.throws.partition_point(|it| raw(it.0) < raw(throw));
         let len = self.throws[start..].partition_point(|it| it.0 == throw);
         &self.throws[start..start + len]
     }
 
-    /// Whether the `mayinit` instruction runs no initialiser.
+    /// Returns whether the `mayinit` instruction certainly runs no initialiser.
     pub fn runs_no_initializer(&self, may_init: InstrId) -> bool {
         contains(&self.without_initializer, may_init)
     }
 }
 
-/// Whether a sorted list contains the instruction.
+/// Returns whether the sorted list contains the instruction.
 pub fn contains(sorted: &[InstrId], instr: InstrId) -> bool {
     sorted.binary_search_by_key(&raw(instr), |&it| raw(it)).is_ok()
 }
@@ -50,24 +55,25 @@ fn raw(it: InstrId) -> u32 {
     bir::body::ordinal(it)
 }
 
-/// Memory that is reused from one method to the next.
+/// Working memory for the computation of facts, reused from one method to the next.
 #[derive(Default)]
 pub struct Scratch {
     proving: proving::Scratch,
     initializers: initializers::Scratch,
 }
 
-/// Which facts of a method the caller needs.
+/// The facts of a method that a caller of [`method_facts`] needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wanted {
-    /// All facts.
+    /// All facts are needed.
     All,
-    /// Only those that the method's [summary](crate::summary) needs. The summary is then the same as with all facts;
-    /// the facts themselves are of no other use.
+    /// Only the facts from which the method's [summary](crate::summary) is computed are needed. The summary is then
+    /// the same as with all facts; the incomplete facts must not be used for anything else.
     Summary,
 }
 
-/// Computes the local facts of a method.
+/// Computes the facts of a method from its body and the header of its class. `scratch` is working memory that can be
+/// reused for the next method.
 pub fn method_facts(body: &Body, class: &OwnClass<'_>, wanted: Wanted, scratch: &mut Scratch) -> MethodFacts {
     // Most methods are short and lack most of the instructions that facts are about.
     let (mut asserts, mut throws, mut monitors, mut inits) = (false, false, false, false);

@@ -3,7 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
-/// The work was given up because a caller wants to change an input.
+/// The error that work returns if it was stopped because its result is no longer needed, for example after a change
+/// of an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cancelled;
 
@@ -15,13 +16,14 @@ impl fmt::Display for Cancelled {
 
 impl Error for Cancelled {}
 
-/// The number of steps between two cancellation checks: some 25 µs at about 0.1 µs per step.
+/// The usual number of steps of work between two cancellation checks: about 25 µs, at about 0.1 µs per step.
 pub const PATIENCE: u32 = 256;
 
-/// The number of steps charged for a lattice operation: one on sets not seen before takes about a microsecond.
+/// The number of steps of work that is counted for one lattice operation (a join, or an application of a function).
+/// An operation on sets whose result is not cached takes about a microsecond.
 pub(crate) const OPERATION: u32 = 8;
 
-/// Counts steps of work and checks at intervals whether the work is cancelled.
+/// Counts steps of work, and checks at intervals whether the work is cancelled.
 pub struct Fuel<'a> {
     cancelled: &'a mut dyn FnMut() -> bool,
     patience: u32,
@@ -29,15 +31,17 @@ pub struct Fuel<'a> {
 }
 
 impl<'a> Fuel<'a> {
-    /// Checks before the first step, and then again after about every `patience` steps.
+    /// Creates a counter that calls `cancelled` before the first step of work, and then after about every `patience`
+    /// steps.
     pub fn new(patience: u32, cancelled: &'a mut dyn FnMut() -> bool) -> Self {
         Fuel { cancelled, patience, left: 0 }
     }
 
-    /// Charges some steps, each about as long as a cache miss.
+    /// Counts `steps` steps of work, and checks for cancellation if enough steps were counted since the last check. A
+    /// step takes about as long as a cache miss.
     ///
     /// # Errors
-    /// [`Cancelled`] if the work is no longer wanted.
+    /// Returns [`Cancelled`] if the work was cancelled.
     #[inline]
     pub fn spend(&mut self, steps: u32) -> Result<(), Cancelled> {
         if let Some(left) = self.left.checked_sub(steps) {
@@ -47,30 +51,31 @@ impl<'a> Fuel<'a> {
         self.ask()
     }
 
-    /// Checks for cancellation now, after a step of unknown length.
+    /// Checks for cancellation immediately, for use after work of unknown length.
     ///
     /// # Errors
-    /// [`Cancelled`] if the work is no longer wanted.
+    /// Returns [`Cancelled`] if the work was cancelled.
     pub fn ask(&mut self) -> Result<(), Cancelled> {
         if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
     }
 
-    /// Checks for cancellation now.
+    /// Checks for cancellation immediately, and returns whether the work was cancelled.
     pub fn is_cancelled(&mut self) -> bool {
         self.left = self.patience;
         (self.cancelled)()
     }
 
-    /// Charges steps of work that cannot be interrupted, without a check.
+    /// Counts `steps` steps of work that cannot be interrupted. The check for cancellation is left to a later call of
+    /// [`Fuel::spend`].
     pub(crate) fn owe(&mut self, steps: u32) {
         self.left = self.left.saturating_sub(steps);
     }
 }
 
-/// Runs work that is never cancelled.
+/// Runs `work` with a counter of steps that never cancels, and returns the result of `work`.
 pub fn uncancelled<T>(work: impl FnOnce(&mut Fuel<'_>) -> Result<T, Cancelled>) -> T {
     match work(&mut Fuel::new(u32::MAX, &mut || false)) {
         Ok(it) => it,
-        Err(Cancelled) => unreachable!("this work is never cancelled"),
+        Err(Cancelled) => unreachable!("work reported a cancellation, although it cannot be cancelled"),
     }
 }

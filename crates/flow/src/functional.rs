@@ -1,7 +1,7 @@
-//! What dynamic call sites and constants do, derived from their bootstrap arguments (`semantics.md` §4.4).
+//! What dynamic call sites and dynamic constants do, derived from their bootstrap arguments (`semantics.md` §4.4).
 //!
-//! The platform's bootstrap methods are recognised by owner, name and descriptor, so no JDK need be present. Any
-//! other bootstrap method is code that may link anything: its site counts as a call of unknown code.
+//! The bootstrap methods of the JDK are recognised by class, name and descriptor, so the JDK need not be present. Any
+//! other bootstrap method may link any method: its call site counts as a call of unknown code.
 
 use std::sync::LazyLock;
 
@@ -12,53 +12,60 @@ use rustc_hash::FxHashMap;
 
 use crate::throwables::well_known;
 
-/// An object that a `LambdaMetafactory` site makes: a receiver of a class of its own, which implements the site's
-/// interfaces.
+/// A function object: the object that a `LambdaMetafactory` call site creates. Each call site defines a class of its
+/// own for this object, which implements the interfaces that the call site names.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Function {
-    /// The functional interface.
+    /// The functional interface that the object implements.
     pub interface: ClassName,
-    /// The marker interfaces; `java/io/Serializable` is among them if the site asks for serialization.
+    /// The marker interfaces that the object implements, too; among them `java/io/Serializable` if the call site sets
+    /// the flag for serialization.
     pub markers: Box<[ClassName]>,
-    /// The name of the method that the object implements.
+    /// The name of the interface method that the object implements.
     pub name: Name,
-    /// The descriptors of that method: the erased one of the interface, then its bridges.
+    /// The descriptors with which the object implements the interface method: first the erased descriptor, then those
+    /// of the bridge methods.
     pub descriptors: Box<[Descriptor]>,
-    /// The handle that the method invokes.
+    /// The method handle that the object's method invokes.
     pub handle: MethodHandle,
-    /// The method's type as the site instantiates it.
+    /// The descriptor of the interface method with its type parameters replaced by the actual types
+    /// (`instantiatedMethodType`).
     pub instantiated: Descriptor,
-    /// The types of the captured values: they are the parameters of the site's descriptor.
+    /// The descriptor of the call site that creates the object; its parameters are the types of the captured values.
     pub captured: Descriptor,
 }
 
-/// What linking or running a dynamic site may do besides making a value.
+/// An effect that linking or executing a dynamic call site or dynamic constant may have, besides producing a value.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Effect {
-    /// Calls the method virtually on a value whose static type is the class named.
+    /// Executing the site calls this method virtually, on a value whose static type is the method's class.
     Virtual(MethodRef),
-    /// Invokes the handle; its exceptions become BootstrapMethodError unless they are Errors.
+    /// Linking the site invokes this method handle. Exceptions that the handle throws become BootstrapMethodError,
+    /// unless they are Errors.
     Link(MethodHandle),
-    /// May initialise the class; exceptions are swallowed.
+    /// The site may initialise this class; exceptions of the initialisation are swallowed and do not reach the site.
     InitializeQuietly(ClassName),
-    /// Initialises the class; exceptions become BootstrapMethodError unless they are Errors.
+    /// The site initialises this class. Exceptions of the initialisation become BootstrapMethodError, unless they are
+    /// Errors.
     Initialize(ClassName),
-    /// Raises BootstrapMethodError itself if something that it names does not exist.
+    /// The site raises BootstrapMethodError if something that the site names, such as a class or a field, does not
+    /// exist.
     MayFail,
-    /// The bootstrap method is not modelled: it runs, and may link any method.
+    /// The site runs this bootstrap method, whose effects are not modelled, so that it may link the site to any
+    /// method.
     Unknown(MethodHandle),
 }
 
-/// What is known of a dynamic site or constant.
+/// The effects of a dynamic call site or dynamic constant, and the function object that it creates.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DynamicSite {
-    /// What the site may run or raise, each effect once.
+    /// What linking or executing the site may run or raise, besides producing a value; without duplicates.
     pub effects: Vec<Effect>,
-    /// The function object that the site makes, if it makes one.
+    /// The function object that the site creates; `None` if the site is not a `LambdaMetafactory` site.
     pub function: Option<Function>,
 }
 
-/// The kinds of bootstrap methods of the platform that are modelled.
+/// The kinds of JDK bootstrap methods whose effects are modelled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Known {
     Lambda,
@@ -66,17 +73,18 @@ enum Known {
     Concat,
     ObjectMethods,
     Switch,
-    /// A constant that runs nothing and cannot fail.
+    /// The bootstrap method computes a constant, runs no other code and cannot fail.
     Quiet,
-    /// A constant that initialises the class it names.
+    /// The bootstrap method computes a constant, and initialises the class that the constant names.
     Initializing,
-    /// A constant computed by invoking a handle.
+    /// The bootstrap method computes a constant by invoking a method handle.
     Invoke,
 }
 
 const LOOKUP: &str = "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;";
 
-/// The modelled bootstrap methods: owner, name, the descriptor after the prefix [`LOOKUP`], and the kind.
+/// The bootstrap methods whose effects are modelled: class, name, the part of the descriptor after the prefix
+/// [`LOOKUP`], and kind.
 const KNOWN: &[(&str, &str, &str, Known)] = &[
     (
         "java/lang/invoke/LambdaMetafactory",
@@ -158,10 +166,12 @@ const KNOWN: &[(&str, &str, &str, Known)] = &[
 ];
 const CONSTANTS: &str = "java/lang/invoke/ConstantBootstraps";
 
-/// How deep dynamic constants may nest as arguments; the reader of class files allows no more either.
+/// The maximum depth to which dynamic constants may nest as arguments of bootstrap methods; the class-file reader has
+/// the same limit.
 const MAX_DEPTH: u32 = 16;
 
-/// Derives what a dynamic site or constant does.
+/// Derives the effects of a dynamic call site or dynamic constant from its bootstrap method and the arguments of that
+/// method.
 pub fn dynamic_site(it: &Dynamic) -> DynamicSite {
     let mut acc = DynamicSite::default();
     add(&mut acc, it, 0);
@@ -230,8 +240,9 @@ fn effect(acc: &mut DynamicSite, it: Effect) {
     }
 }
 
-/// Reads the arguments of the two methods of `LambdaMetafactory`, in the order of its documentation; `None` if they
-/// do not have that form.
+/// Reads the function object that a `LambdaMetafactory` site creates from the bootstrap arguments. The bootstrap
+/// method is `altMetafactory` if `alternative` is set, else `metafactory`. Returns `None` if the arguments do not
+/// have the documented form.
 fn function(it: &Dynamic, alternative: bool) -> Option<Function> {
     let [
         Loadable::MethodType(erased),
@@ -261,7 +272,9 @@ fn function(it: &Dynamic, alternative: bool) -> Option<Function> {
     })
 }
 
-/// Reads the arguments `flags, [count, markers...], [count, bridges...]`.
+/// Reads the last arguments of `altMetafactory`: `flags, [count, markers...], [count, bridges...]`. Appends the
+/// marker interfaces to `markers`, and the descriptors of the bridge methods to `descriptors`. Returns `None` if the
+/// arguments do not have this form.
 fn alternatives(
     args: &[Loadable],
     markers: &mut Vec<ClassName>,
@@ -295,7 +308,8 @@ fn alternatives(
     Some(())
 }
 
-/// Adds a call of `toString` on each argument that is a reference; strings need no call.
+/// Adds the effects of a string concatenation to `acc`: a call of `toString` on each argument whose type is a
+/// reference type other than String. Returns `None` if the site has no method descriptor.
 fn concat(acc: &mut DynamicSite, it: &Dynamic) -> Option<()> {
     for param in it.descriptor.method_type()?.params() {
         virtual_call(acc, param, b"toString", b"()Ljava/lang/String;");
@@ -304,7 +318,9 @@ fn concat(acc: &mut DynamicSite, it: &Dynamic) -> Option<()> {
     Some(())
 }
 
-/// Adds a call of `equals`, `hashCode` or `toString` on each component of a record.
+/// Adds the effects of a record's generated `equals`, `hashCode` or `toString` to `acc`: a call of the method with
+/// the same name on each record component whose type is a reference type other than String. Returns `None` if the
+/// bootstrap arguments do not have the documented form.
 fn object_methods(acc: &mut DynamicSite, it: &Dynamic) -> Option<()> {
     let (name, descriptor): (&[u8], &[u8]) = match it.name.bytes() {
         b"equals" => (b"equals", b"(Ljava/lang/Object;)Z"),
@@ -333,8 +349,9 @@ fn virtual_call(acc: &mut DynamicSite, of: FieldType<'_>, name: &[u8], descripto
     effect(acc, Effect::Virtual(method));
 }
 
-/// Adds the classes that the labels of a switch name, also by a string inside a constant: finding the constant of an
-/// enum initialises its class, and exceptions are swallowed.
+/// Adds an effect to `acc` for each class that the labels of a `switch` name, directly or by a string inside a
+/// dynamic constant. A label may name an enum constant: finding the constant initialises its class, and exceptions of
+/// the initialisation are swallowed.
 fn labels(acc: &mut DynamicSite, args: &[Loadable], depth: u32) {
     for arg in args {
         match arg {
@@ -349,7 +366,8 @@ fn labels(acc: &mut DynamicSite, args: &[Loadable], depth: u32) {
     }
 }
 
-/// The class that a constant reads or names: its first argument if that is a class, else its type.
+/// Returns the class to which a dynamic constant refers: its first bootstrap argument if that is a class, else the
+/// type of the constant.
 fn named_class(it: &Dynamic) -> Option<ClassName> {
     match it.args.first() {
         Some(Loadable::Class(class)) => Some(*class),
@@ -357,17 +375,19 @@ fn named_class(it: &Dynamic) -> Option<ClassName> {
     }
 }
 
-/// Which exceptions the adapter code of a function object raises itself: casts and unboxing of arguments and result.
+/// The exceptions that the glue method of a function object may itself raise when it casts or unboxes arguments and
+/// the result.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct GlueRaises {
-    /// Whether it may raise ClassCastException.
+    /// Whether the glue method may raise ClassCastException.
     pub class_cast: bool,
-    /// Whether it may raise NullPointerException.
+    /// Whether the glue method may raise NullPointerException.
     pub null_pointer: bool,
 }
 
 impl Function {
-    /// Returns what the adapter code of the object's methods may raise before and after it invokes the handle.
+    /// Returns the exceptions that the glue method of the function object may itself raise when it converts arguments
+    /// and the result, before and after it invokes the handle.
     pub fn glue_raises(&self) -> GlueRaises {
         let mut acc = GlueRaises::default();
         let Some(instantiated) = self.instantiated.method_type() else { return GlueRaises::ANY };
@@ -389,8 +409,9 @@ impl Function {
         acc
     }
 
-    /// The parameters and the result of the handle: a constructor returns its class, and a receiver is the first
-    /// parameter. `None` for handles of fields.
+    /// Returns the parameter types of the function object's handle, and its result type (`None` for `void`). The
+    /// result type of a constructor handle is the constructed class; the first parameter of an instance-method handle
+    /// is the receiver. Returns `None` if the handle refers to a field.
     fn handle_type(&self) -> Option<(Vec<Shape>, Option<Shape>)> {
         let member = self.handle.member.get();
         let ty = member.descriptor.method_type()?;
@@ -408,7 +429,8 @@ impl Function {
     }
 }
 
-/// A type as far as conversions distinguish types: primitive, or a class.
+/// A parameter or result type, as far as it matters to conversions: a primitive type, or a reference type with its
+/// class.
 #[derive(Clone, Copy, PartialEq)]
 enum Shape {
     Primitive,
@@ -424,8 +446,9 @@ impl Shape {
 impl GlueRaises {
     const ANY: GlueRaises = GlueRaises { class_cast: true, null_pointer: true };
 
-    /// Adds what a conversion of `MethodHandle.asType` may raise: between references a cast, which is not needed for
-    /// a widening to Object; to a primitive, unboxing.
+    /// Adds the exceptions that `MethodHandle.asType` may raise when it converts a value of the type `from` to the
+    /// type `to`. References are cast, except to Object; a conversion of a reference to a primitive type unboxes the
+    /// value.
     fn convert(&mut self, from: Shape, to: Shape) {
         match (from, to) {
             (Shape::Class(from), Shape::Class(to)) => {

@@ -1,29 +1,30 @@
-//! The `mayinit` instructions of a method that run no initialiser: those for its own class or a superclass.
+//! The `mayinit` instructions of a method that run no initialiser: those for the method's own class or its
+//! superclass.
 //!
-//! A method of a class C runs only after the initialisation of C has begun, and with it that of C's superclasses
-//! (JVMS §5.5). If that initialisation failed and an instance leaked before, the instruction raises
-//! NoClassDefFoundError, so exactly that exception remains. This does not hold for an interface: a superclass's
+//! A method of a class C runs only after the initialisation of C and of C's superclasses has begun (JVMS §5.5). If
+//! the initialisation failed, and an instance leaked before, a `mayinit` instruction for C raises
+//! NoClassDefFoundError. So this exception remains possible. Methods of an interface are different: a superclass's
 //! initialiser may call a default method before the interface is initialised.
 //!
-//! The class that is initialised is the one that *declares* the member, and an inherited static field may be
-//! declared by an interface. The superinterfaces of C are not known here, so a `mayinit` before an access to a
-//! static field qualifies only if C itself declares the field (JVMS §5.4.3.2 looks there first). Static methods are
-//! not inherited from interfaces (§5.4.3.3).
+//! A `mayinit` instruction initialises the class that *declares* the accessed member, and an inherited static field
+//! may be declared by an interface. The superinterfaces of C are not known here. So a `mayinit` before an access to a
+//! static field qualifies only if C itself declares the field (JVMS §5.4.3.2 searches C first). Static methods are
+//! not inherited from interfaces (JVMS §5.4.3.3).
 
 use bir::body::{Body, Expr, ExprId, Instr, InstrId};
 use classfile::names::{ClassName, Descriptor, FieldRef, Name};
 
-/// What the facts about a method may use of its own class besides the body: the header and the static fields in its
-/// class file.
+/// The parts of a method's own class on which facts about the method may depend, besides the method's body: the
+/// header and the static fields.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnClass<'a> {
     /// The name of the class.
     pub name: ClassName,
-    /// Its direct superclass; `None` for `java/lang/Object`.
+    /// The direct superclass of the class; `None` for `java/lang/Object`.
     pub super_class: Option<ClassName>,
-    /// Whether it is an interface.
+    /// Whether the class is an interface.
     pub is_interface: bool,
-    /// Name and descriptor of each static field that the class declares.
+    /// The name and descriptor of each static field that the class declares.
     pub static_fields: &'a [(Name, Descriptor)],
 }
 
@@ -34,15 +35,17 @@ impl OwnClass<'_> {
     }
 }
 
-/// Memory that is reused from one method to the next.
+/// Working memory for [`without_initializer`], reused from one method to the next.
 #[derive(Default)]
 pub struct Scratch {
-    /// The instructions found, and whether they still qualify.
+    /// The `mayinit` instructions for the method's own class or its superclass. The flag is `true` while it is
+    /// assumed that the instruction runs no initialiser.
     found: Vec<(InstrId, bool)>,
     pending: Vec<ExprId>,
 }
 
-/// Returns the `mayinit` instructions that run no initialiser and can raise NoClassDefFoundError only, ascending.
+/// Returns the `mayinit` instructions of `body` that run no initialiser and can raise no exception but
+/// NoClassDefFoundError, ascending. `class` is the class of the method; `scratch` is working memory.
 pub fn without_initializer(body: &Body, class: &OwnClass<'_>, scratch: &mut Scratch) -> Box<[InstrId]> {
     if class.is_interface {
         return Box::default();

@@ -1,8 +1,10 @@
-//! Pure functions over one method body (local facts, exception sets, the control-flow graph), and solvers.
+//! Pure functions over one method body (local facts, exception sets, the control-flow graph), and solvers of systems
+//! of inclusions.
 //!
-//! Start at [`facts::method_facts`], which derives what a method's own class file tells beyond the body, and
-//! [`cfg::cfg`], which draws the control-flow graph from both. A function that needs facts about other classes gets
-//! them through a trait, for example [`throwables::Subtypes`]; nothing here reads a file, a database or another body.
+//! Start at [`facts::method_facts`], which derives facts from one body (proved assertions, thrown exceptions, locks),
+//! and [`cfg::cfg`], which draws the control-flow graph from the body and these facts. A function that needs facts
+//! about other classes gets them through a trait, for example [`throwables::Subtypes`]; this crate reads no files and
+//! no database.
 
 pub mod block_view;
 pub mod blocks;

@@ -1,8 +1,9 @@
-//! Where IllegalMonitorStateException can come from: a count per lock value (`semantics.md` §3.4).
+//! Finds the instructions at which IllegalMonitorStateException may be raised, by counting how often each lock value
+//! is held (`semantics.md` §3.4).
 //!
-//! The operand of each monitor instruction is traced back to the one instruction (or parameter, or constant) that
-//! made the value. A forward pass counts how often each value is held. Nothing is proved if the instruction that made
-//! a value runs again while the value is held, if an operand has several sources, or if paths disagree.
+//! The operand of each monitor instruction is traced back to the instruction, parameter or constant that produced the
+//! value. A forward pass counts how often each value is held. Nothing is proved if the instruction that produced a
+//! value runs again while the value is held, if an operand has several sources, or if counts differ between paths.
 //!
 //! A method that releases its caller's monitor never counts as balanced (JVMS §2.11.10, structured locking).
 
@@ -11,18 +12,19 @@ use bir::body::{Body, Expr, Instr, InstrId, Var, instr_id, ordinal};
 use crate::blocks::{Blocks, Handlers};
 use crate::reaching::{Reaching, Source};
 
-/// Where the monitors of a method are not proved to be balanced. Both lists are empty for a method that is balanced
-/// on every path.
+/// The instructions of a method at which IllegalMonitorStateException may be raised, because it is not proved that
+/// the method's monitors are balanced. Both lists are empty if the monitors are proved to be balanced on every path.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Locks {
-    /// `monitorexit` and `return` instructions that may raise IllegalMonitorStateException themselves, ascending.
+    /// The `monitorexit` and `return` instructions that may raise IllegalMonitorStateException, ascending.
     pub at: Box<[InstrId]>,
-    /// Instructions at which an exception that leaves the method may be replaced by IllegalMonitorStateException,
-    /// ascending.
+    /// The instructions that may raise an exception while monitors may be unbalanced, ascending. If such an exception
+    /// leaves the method, it may be replaced by IllegalMonitorStateException.
     pub leaving: Box<[InstrId]>,
 }
 
-/// The origin of a lock value.
+/// The origin of a value that a monitor instruction locks or unlocks (a lock value): an instruction, the value of a
+/// variable at entry, or a constant.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Maker {
     Instr(InstrId),
@@ -30,14 +32,17 @@ enum Maker {
     Constant(Expr),
 }
 
-/// The maximum number of lock values in one method; with more, nothing is proved.
+/// The maximum number of lock values in one method: values that monitor instructions lock or unlock. For a method
+/// with more, nothing is proved about monitors.
 const MAX_LOCKS: usize = 16;
-/// A count that is unknown, or on which paths disagree.
+/// The count of a lock value if it is not known how often the method holds the lock, for example because the count
+/// differs between paths that join.
 const UNKNOWN: u8 = u8::MAX;
-/// For each lock value, how often it is held.
+/// For each lock value, by its index, how often the method holds the lock at one place.
 type Counts = [u8; MAX_LOCKS];
 
-/// Finds the places where a method may raise IllegalMonitorStateException.
+/// Finds the instructions of a method at which IllegalMonitorStateException may be raised, as far as it is not proved
+/// that monitors are balanced.
 pub fn locks(body: &Body) -> Locks {
     let is_monitor = |it: &Instr| matches!(it, Instr::MonitorEnter(_) | Instr::MonitorExit(_));
     if !body.instrs.values().any(is_monitor) {
@@ -61,7 +66,8 @@ fn nothing_proved(body: &Body) -> Locks {
     }
 }
 
-/// The lock values of a method, and the index of the value that each monitor instruction uses.
+/// The origins of the lock values of a method, and for each monitor instruction the index of the lock value that it
+/// locks or unlocks.
 struct LockValues {
     makers: Vec<Maker>,
     used: Vec<(InstrId, usize)>,
@@ -103,15 +109,15 @@ fn is_constant(e: &Expr) -> bool {
     matches!(e, Expr::Str(_) | Expr::Class(_) | Expr::MethodType(_) | Expr::MethodHandle(_))
 }
 
-/// The forward pass that counts how often each value is held.
+/// The forward pass over a method that computes how often the lock of each lock value is held at each instruction.
 struct Counting<'a> {
     body: &'a Body,
     values: LockValues,
     blocks: Blocks,
     handlers: Handlers,
-    /// The counts at the start of each block; `None` before the block is reached.
+    /// The counts of the lock values at the start of each block; `None` until the pass reaches the block.
     at_start: Vec<Option<Counts>>,
-    /// The blocks to visit.
+    /// The numbers of the blocks that the pass must still visit.
     pending: Vec<u32>,
 }
 
@@ -153,7 +159,8 @@ impl Counting<'_> {
         }
     }
 
-    /// The index of the value that a monitor instruction uses.
+    /// Returns the index of the lock value that a monitor instruction locks or unlocks; `None` for other
+    /// instructions.
     fn used(&self, id: InstrId) -> Option<usize> {
         let i = self.values.used.binary_search_by_key(&ordinal(id), |it| ordinal(it.0)).ok()?;
         Some(self.values.used[i].1)
@@ -163,7 +170,9 @@ impl Counting<'_> {
         self.used(exit).is_some_and(|i| counts[i] != 0 && counts[i] != UNKNOWN)
     }
 
-    /// Whether the instruction certainly raises nothing. All others may raise an exception, before their effect.
+    /// Returns whether the instruction certainly raises no exception. `counts` are the counts of the lock values
+    /// before the instruction. If the result is `false`, the instruction may raise an exception before it takes
+    /// effect.
     fn is_quiet(&self, id: InstrId, counts: &Counts) -> bool {
         match self.body.instrs[id] {
             Instr::Catch(_) | Instr::Goto(_) => true,
@@ -172,7 +181,9 @@ impl Counting<'_> {
         }
     }
 
-    /// Passes through a block, and calls `f` with each instruction and the counts at its start.
+    /// Applies the effects of a block's instructions to the counts of the lock values, and passes the counts to the
+    /// blocks that control may enter next. Calls `f` with each instruction of the block, and with the counts just
+    /// before this instruction.
     fn visit(&mut self, block: u32, mut f: impl FnMut(&Self, InstrId, &Counts)) {
         let Some(mut counts) = self.at_start[block as usize] else { return };
         let range = self.blocks.range(block);

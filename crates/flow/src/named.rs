@@ -1,5 +1,5 @@
-//! The classes that instructions name other than by a call, a field access or the creation of an object. Resolving
-//! them may run code too (JVMS §5.4.3).
+//! The classes that instructions name in other ways than by a call, a field access or the creation of an object.
+//! Resolving these classes may run code, too (JVMS §5.4.3).
 
 use bir::body::{Body, Check, Expr, Instr, Row};
 use classfile::descriptor::FieldType;
@@ -7,7 +7,8 @@ use classfile::names::{ClassName, Descriptor};
 
 use crate::throwables::well_known;
 
-/// Calls `f` with the classes that an instruction itself names: the type of a cast, or of the array that it creates.
+/// Calls `f` with the class that an instruction itself names: the target type of a cast, or the type of an array that
+/// is created. The operands of the instruction are not examined.
 pub fn named_by_instr(instr: &Instr, f: &mut dyn FnMut(ClassName)) {
     match *instr {
         Instr::Assert(Check::Cast(class, _))
@@ -17,8 +18,9 @@ pub fn named_by_instr(instr: &Instr, f: &mut dyn FnMut(ClassName)) {
     }
 }
 
-/// Calls `f` with the classes that one expression without its operands names: in `instanceof` and in constants. A
-/// cast expression is left out, because an assertion before it names the class.
+/// Calls `f` with the classes that an expression itself names, in `instanceof` and in constants. The operands of the
+/// expression are not examined. The class of a cast expression is left out, because the assertion before the cast
+/// names the same class.
 pub fn named_by_expr(body: &Body, expr: &Expr, f: &mut dyn FnMut(ClassName)) {
     match *expr {
         Expr::InstanceOf(class, _) | Expr::Class(class) => f(class),
@@ -39,9 +41,9 @@ fn named_by_type(descriptor: Descriptor, f: &mut dyn FnMut(ClassName)) {
     it.params().chain(it.ret()).filter_map(FieldType::class).for_each(f);
 }
 
-/// Whether a row of the exception table names Throwable. The JVM resolves the class of a row when an exception is
-/// thrown under it. The verifier has loaded the other classes when the class was linked, but before release 17 not
-/// Throwable.
+/// Returns whether a row of the exception table names Throwable. The JVM resolves the class that a row names when an
+/// exception is thrown under the row. When a class is linked, the verifier loads the classes that its rows name, but
+/// before release 17 not Throwable.
 pub fn names_throwable(row: &Row) -> bool {
     row.catch_type == Some(well_known().throwable)
 }

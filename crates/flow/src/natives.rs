@@ -1,9 +1,9 @@
-//! What the native methods of the JDK do, from a table that we ship (`natives.tsv`; its header says how it was
-//! made).
+//! The effects of the native methods of the JDK, from a table that we ship (`natives.tsv`; its header describes how
+//! it was made).
 //!
-//! Bytecode tells nothing of a native method, so without a row it may throw anything and call anything. A row may
-//! only be used for a class that comes from the JDK, which the names alone do not tell. The table says nothing of
-//! Java code, not even what the targets of [`Effect::Calls`] do.
+//! Bytecode does not describe a native method, so a method without a row may throw anything and call anything. A row
+//! may be used only for a class that comes from the JDK; the caller must check this. The table has no rows for Java
+//! code, not even for the targets of [`Effect::Calls`].
 
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
@@ -12,46 +12,51 @@ use rustc_hash::FxHashMap;
 
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
 
-/// What one native method does.
+/// The Java code that a native method may run, and the exceptions that the native method raises.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Native {
-    /// Which Java code the method may run, apart from constructing its own exceptions and results.
+    /// The Java code that the method may run, apart from the constructors of exceptions that it throws and of objects
+    /// that it returns.
     pub effect: Effect,
-    /// What the method raises itself, besides what its effect adds: the class, and whether exactly that class
-    /// (`true`) or also its subclasses. Errors of the group `async` and the error for a missing library are left
-    /// out.
+    /// The exceptions that the method itself raises, besides those of the Java code that it runs: a class, and a flag
+    /// that is `true` for objects of exactly this class, `false` for objects of this class and its subclasses. VM
+    /// errors of the group `async` and the error for a missing native library are left out.
     pub throws: Box<[(ClassName, bool)]>,
 }
 
 impl Native {
-    /// Whether the method may ask loaders for classes: those that it resolves, or those that linking a class needs.
+    /// Returns whether the method may call class loaders, to resolve a class or to link one.
     pub fn loads(&self) -> bool {
         matches!(self.effect, Effect::Load | Effect::Init)
     }
 }
 
-/// Which Java code a native method may run.
+/// The Java code that a native method may run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Effect {
-    /// No Java code.
+    /// The method runs no Java code.
     None,
-    /// Any code: the method was examined and judged to be as open as one without a row.
+    /// The method may run any code, like a method without a row in the table. The row shows that the method was
+    /// examined.
     Open,
-    /// None before the method returns: it starts a thread, whose `run` is a root.
+    /// The method starts a thread and runs no Java code before it returns; the thread's `run` is an entry point.
     Thread,
-    /// Initialisers of classes: of the one that its argument names, or of others. Any `Error` may come out.
+    /// The method may run class initialisers: that of the class that its argument names, or those of other classes.
+    /// It may throw any `Error`.
     Init,
-    /// Class loaders of the program, as at an instruction that resolves a class: any code, and whatever it throws.
-    /// The loaded class is not initialised.
+    /// The method may load a class, like an instruction that resolves a class. So it may call class loaders of the
+    /// program, which may run any code and throw any exception. The loaded class is not initialised.
     Load,
-    /// These methods, selected virtually on the receiver or an argument. The exceptions that they throw propagate.
+    /// The method calls these methods, each selected by the class of the receiver or of an argument. Exceptions of
+    /// the called methods propagate.
     Calls(Box<[MethodRef]>),
 }
 
-/// The feature releases for which the table was made.
+/// The feature releases of the JDK that the table of native methods covers.
 pub const RELEASES: RangeInclusive<u16> = 8..=25;
 
-/// A row of the table. `descriptor` is `None` if the row stands for all overloads.
+/// A row of the table of native methods. If `descriptor` is `None`, the row holds for all methods with this class and
+/// name.
 struct Row {
     class: ClassName,
     name: Name,
@@ -71,10 +76,12 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     table
 });
 
-/// Returns the row of a native method in a JDK of this release; `None` if the method may do anything.
+/// Returns the effects of a native method in a JDK of the feature release `release`; `None` if the table has no row
+/// for the method, which may then do anything.
 ///
-/// Without a release, only rows that hold for all of [`RELEASES`] apply. A newer JDK may have changed any of its
-/// natives, so it has no rows.
+/// If the release is not known (`release` is `None`), only rows that hold for all of [`RELEASES`] are used. For a
+/// release that is newer than [`RELEASES`], there are no rows, because a newer JDK may have changed any native
+/// method.
 pub fn native(method: MethodRef, release: Option<u16>) -> Option<&'static Native> {
     let method = method.get();
     let rows = TABLE.get(&(method.class, method.name))?;
@@ -85,7 +92,8 @@ pub fn native(method: MethodRef, release: Option<u16>) -> Option<&'static Native
     rows.iter().find(fits).map(|it| &it.native)
 }
 
-/// Parses a line: class, name, descriptor, effect, exceptions, note, separated by tabs.
+/// Parses a line of the table of native methods: class, name, descriptor, effect, exceptions and note, separated by
+/// tabs. Returns `None` for a comment and for a line with another form.
 fn row(line: &str) -> Option<Row> {
     if line.starts_with('#') {
         return None;
@@ -113,7 +121,7 @@ fn effect(text: &str) -> Option<Effect> {
     })
 }
 
-/// Parses `p/C.m (I)V`.
+/// Parses a method reference of the form `p/C.m (I)V`; returns `None` if `text` has another form.
 fn call(text: &str) -> Option<MethodRef> {
     let (method, descriptor) = text.split_once(' ')?;
     let (class, name) = method.rsplit_once('.')?;
@@ -121,7 +129,8 @@ fn call(text: &str) -> Option<MethodRef> {
     Some(MethodRef::new(class, name, Descriptor::new(descriptor.as_bytes())))
 }
 
-/// Parses `p/E,p/F+`, where the plus sign includes the subclasses; `-` stands for no exception.
+/// Parses the exceptions in a line of the table, in the form `p/E,p/F+`. A plus sign includes the subclasses; `-`
+/// stands for no exception. Returns `None` if `text` has another form.
 fn throws(text: &str) -> Option<Box<[(ClassName, bool)]>> {
     if text == "-" {
         return Some(Box::default());
@@ -134,7 +143,8 @@ fn throws(text: &str) -> Option<Box<[(ClassName, bool)]>> {
         .collect()
 }
 
-/// Parses the releases with which a note begins, as in `8-16: note`; a note without them holds for all releases.
+/// Parses the JDK releases at the start of a note in a line of the table, as in `8-16: note`. Returns all releases if
+/// the note does not start with a number, and `None` if the form is wrong.
 fn releases(note: &str) -> Option<RangeInclusive<u16>> {
     if !note.starts_with(|it: char| it.is_ascii_digit()) {
         return Some(RELEASES);

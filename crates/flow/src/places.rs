@@ -1,18 +1,20 @@
-//! Where in the bytecode the expressions of an instruction may come from.
+//! Finds the exception-table rows that may cover the bytecode from which the expressions of an instruction come.
 //!
-//! An expression on the stack that does not read the heap is evaluated by the instruction that uses it. So the
-//! resolution of a class or field may belong to an earlier place than the instruction that holds the expression,
-//! under other rows of the exception table: an `ldc` in a `try` block, used by the `return` after the block. But no
-//! expression is moved across a place where control joins.
+//! BIR evaluates an expression on the operand stack that does not read the heap at the instruction that uses it. In
+//! the bytecode, the expression may be at an earlier place, under other rows of the exception table: for example, an
+//! `ldc` in a `try` block, used by the `return` after the block. The class or field is resolved at this earlier
+//! place. But no expression is moved across a place where control joins.
 
 use bir::body::{Body, Instr, ordinal};
 
-/// A walk over the instructions, in ascending order, that keeps the rows which may have covered the places where
-/// their expressions come from.
+/// A cursor that moves forward over the instructions of a body, with the exception-table rows that may cover the
+/// bytecode from which the expressions of the current instruction come.
 pub struct EarlierRows {
-    /// For each instruction the first one from which control only falls through to it.
+    /// For each instruction, the ordinal of the nearest place where control may join: the instruction itself or an
+    /// earlier one. The bytecode of the instruction's expressions is never before that place.
     firsts: Vec<u32>,
-    /// The rows sorted by start and by end: pairs of that ordinal and the row's index.
+    /// The rows of the exception table, sorted by start: pairs of the ordinal of the first covered instruction and
+    /// the row's index in the table.
     starts: Vec<(u32, u32)>,
     ends: Vec<(u32, u32)>,
     next_start: usize,
@@ -21,7 +23,7 @@ pub struct EarlierRows {
 }
 
 impl EarlierRows {
-    /// Starts a walk before the first instruction.
+    /// Creates a cursor that is positioned before the first instruction of `body`.
     pub fn new(body: &Body) -> Self {
         let mut joins = vec![false; body.instrs.len() + 1];
         for (id, instr) in body.instrs.iter() {
@@ -42,8 +44,9 @@ impl EarlierRows {
         EarlierRows { firsts: firsts.collect(), starts, ends, next_start: 0, next_end: 0, active: Vec::new() }
     }
 
-    /// Returns the rows for the instruction with this ordinal, in the order of the table, including those that cover
-    /// the instruction. The ordinal must not be less than at the previous call.
+    /// Moves the cursor to the instruction with the ordinal `instr`. Returns the indices of the rows that may cover
+    /// the bytecode from which the instruction's expressions come, in the order of the table; rows that cover the
+    /// instruction itself are included. The ordinal must not be less than in the previous call.
     pub fn at(&mut self, instr: u32) -> &[u32] {
         let first = self.firsts.get(instr as usize).copied().unwrap_or(instr);
         while let Some(&(_, row)) = self.starts.get(self.next_start).filter(|it| it.0 <= instr) {

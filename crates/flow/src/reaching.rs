@@ -1,32 +1,38 @@
-//! The sources of the value that a variable has at one point: a backward search on demand.
+//! A backward search on demand for the sources of the value that a variable has at one point.
 //!
-//! Copies and casts are followed; everything else that assigns is a source. The number of steps is limited, so that
-//! a hostile method costs little; beyond the limit the answer is [`Source::Unknown`].
+//! Copies and casts are followed; any other instruction that assigns the variable is a source. The number of steps is
+//! limited, so that a hostile method costs little; beyond the limit the answer is [`Source::Unknown`].
 
 use bir::body::{Body, Expr, ExprId, Instr, InstrId, Place, Var, instr_id, ordinal};
 use classfile::names::ClassName;
 use rustc_hash::FxHashSet;
 
-/// The maximum number of steps for one query.
+/// The maximum number of steps of one search. A step examines one instruction, one jump or one row of the exception
+/// table.
 const MAX_STEPS: usize = 20_000;
 
-/// One source of a value.
+/// One of the places from which a value may come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// This instruction assigned the value, from this expression if it is an assignment.
+    /// This instruction assigned the value to a variable. For an `Assign` instruction, the second field is the
+    /// assigned expression without the casts around it, which is not a variable; for other instructions, it is
+    /// `None`.
     Instr(InstrId, Option<ExprId>),
-    /// The expression of the query itself, which is not a variable.
+    /// The value was not read from a variable: it is that of this expression, which is the expression of the query
+    /// without the casts around it.
     Expr(ExprId),
-    /// The variable's value at entry.
+    /// The value is the one that this variable has at entry of the method.
     Entry(Var),
-    /// Unknown: the place was last assigned as another kind, or the search was given up.
+    /// The source is not known: the last assignment was to an overlapping variable of another kind, or the search
+    /// exceeded its limit of steps.
     Unknown,
 }
 
-/// Searches in one body.
+/// Searches backward through one body for the sources of values.
 pub struct Reaching<'a> {
     body: &'a Body,
-    /// The jumps by target: `sources[starts[t]..starts[t + 1]]`; computed when first needed.
+    /// An index of jumps by their target, computed when first needed. The instructions that jump to the instruction
+    /// `t` are `sources[starts[t]..starts[t + 1]]`.
     starts: Vec<u32>,
     sources: Vec<u32>,
     handlers: Vec<u32>,
@@ -36,7 +42,7 @@ pub struct Reaching<'a> {
 }
 
 impl<'a> Reaching<'a> {
-    /// Prepares searches in a body; nothing is computed yet.
+    /// Prepares searches in `body`. Nothing is computed until the first search.
     pub fn new(body: &'a Body) -> Self {
         Reaching {
             body,
@@ -49,8 +55,9 @@ impl<'a> Reaching<'a> {
         }
     }
 
-    /// Calls `f` with each source of the value that `expr` has at `at`, and with the class of the last cast on the
-    /// way. A source may be reported more than once.
+    /// Calls `f` with each source of the value that the expression `expr` has at the instruction `at`. The second
+    /// argument of `f` is the class of the last cast between the source and the expression; `None` if there is no
+    /// cast. `f` may be called more than once for a source.
     pub fn sources(&mut self, at: InstrId, expr: ExprId, mut f: impl FnMut(Source, Option<ClassName>)) {
         self.steps = 0;
         self.visited.clear();
@@ -70,7 +77,9 @@ impl<'a> Reaching<'a> {
         }
     }
 
-    /// The variable of which the expression is a copy, or else the expression without its casts.
+    /// Removes the casts around an expression. Returns the rest, as `Ok` if it is a variable and as `Err` if it is
+    /// another expression, together with the class of the outermost cast, if any. `narrow` is the class of a cast
+    /// that was already found around the whole of `e`; it counts as the outermost cast.
     #[allow(clippy::type_complexity)] // Both sides pair what was found with the cast around it.
     fn strip(
         &self,
@@ -89,8 +98,9 @@ impl<'a> Reaching<'a> {
         }
     }
 
-    /// Finds the assignment of a temporary, which has only one, mostly close by: no control flow needs to be
-    /// examined. Returns whether it was found.
+    /// Searches the 64 instructions before `at` for the assignment of the temporary `var`. A temporary has only one
+    /// assignment, so control flow need not be examined. Returns whether the assignment was found; always `false` if
+    /// `var` is not a temporary.
     fn temp(
         &mut self,
         at: u32,
@@ -111,7 +121,9 @@ impl<'a> Reaching<'a> {
         false
     }
 
-    /// Walks back from before `at` to assignments, and to points where control joins.
+    /// Searches backward from the instruction `at`, in the order of the body, until an instruction assigns the
+    /// variable `var`. At each jump target and each start of a handler on the way, queues the instructions from which
+    /// control may come.
     fn walk(
         &mut self,
         mut at: u32,
@@ -150,7 +162,9 @@ impl<'a> Reaching<'a> {
         }
     }
 
-    /// Continues the search where a handler is entered: the exception may be raised before any covered instruction.
+    /// Continues the search at the instructions that the rows of the handler cover. An exception may be raised before
+    /// such an instruction takes effect, so each value that the variable has before one of them may be its value in
+    /// the handler.
     fn enter_handler(
         &mut self,
         handler: u32,
@@ -186,7 +200,9 @@ impl<'a> Reaching<'a> {
         }
     }
 
-    /// Continues the search at an instruction that assigned `assigned`, which overlaps the variable.
+    /// Handles the instruction `at`, which assigns the variable `assigned`. If `assigned` is the searched variable
+    /// `var`, the search continues at the variable that was copied, or the assigned value is reported as a source. If
+    /// `assigned` only overlaps with `var`, the source is [`Source::Unknown`].
     fn defined(
         &mut self,
         at: u32,
@@ -239,7 +255,8 @@ impl<'a> Reaching<'a> {
     }
 }
 
-/// Whether assigning the first variable changes the value of the second. A long or double local takes two slots.
+/// Returns whether assigning the variable `assigned` changes the value of `var`. This holds if both are at
+/// the same place, or are locals that share a slot: a long or double local takes two slots.
 pub fn overlap(assigned: Var, var: Var) -> bool {
     match (assigned.place(), var.place()) {
         (Place::Local(a), Place::Local(b)) => {

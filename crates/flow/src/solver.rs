@@ -1,9 +1,9 @@
 //! The least solution of a system of inclusions over a lattice, computed from scratch (`engine.md`, rule 3).
 //!
-//! A system has nodes, each with a value of its own and with edges to the nodes whose values flow into it through a
-//! function. Functions are monotone and distribute over joins; the first is the identity. Nodes that reach each
-//! other through identities have the same value, so each such component is solved once; the other values flow from
-//! callees to callers, and only edges against that order need a second visit.
+//! A system has nodes. Each node has a value of its own, and edges to the nodes whose values flow into the node
+//! through a function. Functions are monotone and distribute over joins; function 0 is the identity. Nodes that reach
+//! each other through identities have the same value, so each strongly connected component over identities is solved
+//! as one. Components are visited in topological order, and only edges against that order need a second visit.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,26 +13,26 @@ use std::ops::Range;
 use crate::components::{self, ComponentId};
 use crate::fuel::{Cancelled, Fuel, OPERATION, uncancelled};
 
-/// The number of a node in one system.
+/// The number of a node in one [`System`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeId(pub u32);
 
 impl NodeId {
-    /// The number as an index.
+    /// Returns the number as an index.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The id with this index, which must fit into 32 bits.
+    /// Returns the id with this index, which must fit into 32 bits.
     #[inline]
     pub fn from_index(index: usize) -> Self {
-        debug_assert!(u32::try_from(index).is_ok(), "an index has at most 32 bits");
+        debug_assert!(u32::try_from(index).is_ok(), "the index {index} does not fit into 32 bits");
         NodeId(index as u32)
     }
 }
 
-/// The number of a function of one lattice.
+/// The number of a function that [`Lattice::apply`] can apply. Each lattice has its own numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FunctionId(pub u32);
 
@@ -40,47 +40,49 @@ impl FunctionId {
     /// The function that returns its argument.
     pub const IDENTITY: FunctionId = FunctionId(0);
 
-    /// The number as an index.
+    /// Returns the number as an index.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The id with this index, which must fit into 32 bits.
+    /// Returns the id with this index, which must fit into 32 bits.
     #[inline]
     pub fn from_index(index: usize) -> Self {
-        debug_assert!(u32::try_from(index).is_ok(), "an index has at most 32 bits");
+        debug_assert!(u32::try_from(index).is_ok(), "the index {index} does not fit into 32 bits");
         FunctionId(index as u32)
     }
 }
 
-/// A join semilattice of finite height with functions on it.
+/// A join semilattice of finite height, with monotone functions on its elements.
 pub trait Lattice {
-    /// An element of the lattice; equal elements are equal values.
+    /// An element of the lattice; two elements are the same if and only if they compare equal.
     type Value: Copy + Eq + Hash;
 
-    /// The least element.
+    /// Returns the least element of the lattice.
     fn bottom(&self) -> Self::Value;
 
-    /// The least upper bound of two elements.
+    /// Returns the least upper bound of two elements.
     fn join(&mut self, a: Self::Value, b: Self::Value) -> Self::Value;
 
-    /// Applies a function to an element.
+    /// Applies the function `function` to the element `a`.
     fn apply(&mut self, function: FunctionId, a: Self::Value) -> Self::Value;
 }
 
-/// A system of inclusions.
+/// A system of inclusions between the values of nodes. The value of a node must include the node's own value, and,
+/// for each incoming edge, the edge's function applied to the value of the node from which the edge comes.
 #[derive(Clone, Debug)]
 pub struct System<V> {
-    /// The own value of each node.
+    /// The own value of each node: a constant that the node's value in the solution includes.
     pub values: Vec<V>,
-    /// For each node the index of its first edge; the last entry is the number of edges.
+    /// For each node, the index in `edges` of its first incoming edge; the last entry is the number of edges.
     pub starts: Vec<u32>,
-    /// The edges by node: the node from which a value flows in, and the function through which it does.
+    /// The incoming edges of all nodes, ordered by the node into which they lead. An edge is given by the node from
+    /// which a value flows, and by the function that is applied to this value.
     pub edges: Vec<(NodeId, FunctionId)>,
 }
 
-/// The least solution of a system.
+/// The least solution of a system: one value for each node.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Solution<V> {
     components: Vec<ComponentId>,
@@ -88,12 +90,13 @@ pub struct Solution<V> {
 }
 
 impl<V: Copy> Solution<V> {
-    /// The value of a node.
+    /// Returns the value of a node in the solution.
     pub fn value(&self, node: NodeId) -> V {
         self.values[self.components[node.index()].index()]
     }
 
-    /// The number of components that the nodes form.
+    /// Returns the number of strongly connected components of the nodes, where only edges with the identity function
+    /// count. All nodes of a component have the same value.
     pub fn n_components(&self) -> usize {
         self.values.len()
     }
@@ -105,7 +108,8 @@ impl<V> System<V> {
     }
 }
 
-/// The range of part `i` of a list, given where each part starts, and at the end the length of the list.
+/// Returns the range of indices of part `i` of a list that consists of consecutive parts. `starts` holds the index at
+/// which each part starts, followed by the length of the list.
 #[inline]
 fn part(starts: &[u32], i: usize) -> Range<usize> {
     starts[i] as usize..starts[i + 1] as usize
@@ -116,10 +120,10 @@ pub fn solve<L: Lattice>(system: &System<L::Value>, lattice: &mut L) -> Solution
     uncancelled(|fuel| solve_cancellable(system, lattice, fuel))
 }
 
-/// Computes the least solution of a system, unless it is cancelled.
+/// Computes the least solution of a system, unless `fuel` reports a cancellation.
 ///
 /// # Errors
-/// [`Cancelled`] if the work is no longer wanted; nothing is kept then.
+/// Returns [`Cancelled`] if the work was cancelled; no partial result is kept.
 pub fn solve_cancellable<L: Lattice>(
     system: &System<L::Value>,
     lattice: &mut L,
@@ -167,12 +171,13 @@ pub fn solve_cancellable<L: Lattice>(
     Ok(Solution { components, values })
 }
 
-/// The value that arrives through an edge with this function.
+/// Returns the value that arrives through an edge with function `function` from a node with value `value`.
 pub(crate) fn flow<L: Lattice>(lattice: &mut L, function: FunctionId, value: L::Value) -> L::Value {
     if function == FunctionId::IDENTITY { value } else { lattice.apply(function, value) }
 }
 
-/// Joins what flows from the component `from` into the component `c`; queues `c` if that changes its value.
+/// Applies `function` to the value of the component `from`, and joins the result into the value of the component `c`.
+/// If this changes the value of `c`, adds `c` to `pending`, unless `queued` shows that `c` is there already.
 fn raise<L: Lattice>(
     lattice: &mut L,
     values: &mut [L::Value],
@@ -191,7 +196,8 @@ fn raise<L: Lattice>(
     }
 }
 
-/// For each component, the components into which its value flows.
+/// For each component, its outgoing edges: the component into which a value flows, and the function applied to the
+/// value.
 struct Users {
     starts: Vec<u32>,
     users: Vec<(ComponentId, FunctionId)>,
@@ -236,9 +242,9 @@ impl Users {
     }
 }
 
-/// The nodes of each component.
+/// The nodes of each strongly connected component.
 struct Members {
-    /// For each component the index of its first node; the last entry is the number of nodes.
+    /// For each component, the index in `nodes` of its first node; the last entry is the number of nodes.
     starts: Vec<u32>,
     nodes: Vec<NodeId>,
 }
@@ -265,8 +271,9 @@ impl Members {
     }
 }
 
-/// Strongly connected components over the identities. A component has a larger number than those that flow into it
-/// through identities.
+/// Computes the strongly connected components of the nodes, where only edges with the identity function count.
+/// Returns the component of each node, and the number of components. Components are numbered topologically: values
+/// flow through identities only from components with a smaller number.
 fn components<V>(system: &System<V>, fuel: &mut Fuel<'_>) -> Result<(Vec<ComponentId>, usize), Cancelled> {
     let n = system.values.len();
     let successor = |node: u32, cursor: &mut u32| {
@@ -282,8 +289,8 @@ fn components<V>(system: &System<V>, fuel: &mut Fuel<'_>) -> Result<(Vec<Compone
 mod tests {
     use super::*;
 
-    /// Sets of 64 elements; function `f` above 0 keeps the elements whose number is not divisible by `f + 1`, and
-    /// replaces the elements that it removes by element 0.
+    /// A lattice of sets of 64 elements. Function `f` above 0 keeps the elements whose number is not divisible by
+    /// `f + 1`, and replaces the elements that it removes by element 0.
     struct Bits;
 
     impl Lattice for Bits {

@@ -1,8 +1,10 @@
-//! What the rest of a program needs to know of one body: what it raises, what it calls, and under which rows of its
-//! exception table. A summary consists of names and has no sets: a new class changes masks, not summaries.
+//! What the rest of a program needs to know of one body: what the body raises, what it calls, and which rows of its
+//! exception table cover these instructions. A summary consists of names and has no exception sets, so it does not
+//! change when classes are added to the program.
 //!
-//! Each *item* is a source of exceptions, together with its *context*: the rows that cover it, in order. What a
-//! handler throws again has a node of its own (`semantics.md` §3.2): it is what arrived at the handler.
+//! Each *item* is a source of exceptions, together with its *context*: the rows that cover the source, in order. A
+//! handler that throws its exception again is a source, too: of the exceptions that arrived at the handler
+//! (`semantics.md` §3.2).
 
 use bir::body::{Body, CallKind, Expr, Instr, InstrId, Row, Var, ordinal};
 use classfile::descriptor::Kind;
@@ -16,78 +18,85 @@ use crate::named::{named_by_expr, named_by_instr, names_throwable};
 use crate::throwables::well_known;
 use crate::thrown::Term;
 
-/// The summary of one body.
+/// The summary of one method body: all that the rest of a program needs to know of it. It has the body's sources of
+/// exceptions, and the classes and fields that the body names.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Summary {
-    /// The contexts of the items; the first has no row.
+    /// The distinct lists of exception-table rows that cover the sources in `items`. The first list is empty; it is
+    /// for sources that no row covers.
     pub contexts: Box<[Context]>,
-    /// The sources of exceptions with their contexts, each once, in the order of the body.
+    /// The sources of exceptions in the order of the body, without duplicates. Each comes with the rows that cover
+    /// it.
     pub items: Box<[PlacedSource]>,
-    /// The handlers whose exception is thrown again, ascending: the first instruction of each.
+    /// The first instructions of the handlers that throw the caught exception again, ascending.
     pub rethrowing: Box<[InstrId]>,
-    /// The fields that are accessed, each once. They have no contexts: a read may occur later than in the bytecode,
-    /// so its link errors are taken to occur anywhere in the method.
+    /// The fields that the body accesses. A field that is both read and written is listed for each kind of access,
+    /// once. The rows that cover an access are not recorded: BIR may read a field at a later instruction than the
+    /// bytecode does, so the link errors of an access are assumed to occur anywhere in the method.
     pub fields: Box<[(FieldRef, Access)]>,
-    /// The classes that casts, `instanceof`, arrays and constants name, each once; Throwable if a row does. They
-    /// have no contexts, for the same reason as the fields.
+    /// The classes that casts, `instanceof`, arrays and constants name, each once; also Throwable if a row of the
+    /// exception table names it. The rows that cover these instructions are not recorded, because link errors are
+    /// assumed to occur anywhere in the method.
     pub named: Box<[ClassName]>,
-    /// The rows of rethrowing handlers that are in no context, each once: they cover no items, only names of fields
-    /// and classes.
+    /// The remaining rows whose handlers throw the caught exception again, each once: the rows that are in none of
+    /// `contexts`. Such rows may still catch link errors of accesses to fields and classes.
     pub bare: Box<[CatchRow]>,
 }
 
-/// The rows that cover an instruction, in the order of the table. Rows after one that catches everything are left
-/// out.
+/// The rows of the exception table that cover an instruction. Rows after one that catches everything are left out.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Context {
-    /// The rows, in the order of the table.
+    /// The rows, in the order of the exception table.
     pub rows: Box<[CatchRow]>,
 }
 
-/// A row of the exception table, as far as it matters to exceptions that propagate.
+/// A row of the exception table, reduced to the class it catches and whether its handler throws the exception again.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CatchRow {
-    /// The class that the row catches; `None` catches everything.
+    /// The class that the row catches; `None` if the row catches everything.
     pub class: Option<ClassName>,
-    /// The index of the row's handler in [`Summary::rethrowing`], if it is one of them.
+    /// The index of the row's handler in [`Summary::rethrowing`]; `None` if the handler does not throw the caught
+    /// exception again.
     pub rethrows: Option<u32>,
 }
 
-/// A source of exceptions in its context.
+/// A source of exceptions, with the rows of the exception table that cover it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PlacedSource {
-    /// The source.
+    /// The source of exceptions.
     pub source: Source,
-    /// The index of the context in [`Summary::contexts`].
+    /// The index in [`Summary::contexts`] of the rows that cover the source.
     pub context: u32,
 }
 
-/// A source of exceptions.
+/// An action of a method body that may raise exceptions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Source {
-    /// Objects of exactly this class.
+    /// The instruction raises an object of exactly this class.
     Exact(ClassName),
-    /// Objects of this class and of its subclasses.
+    /// The instruction raises an object of this class or of a subclass.
     Cone(ClassName),
-    /// What arrived at the handler with this index in [`Summary::rethrowing`].
+    /// The instruction throws again an exception that a handler caught; the number is the handler's index in
+    /// [`Summary::rethrowing`].
     Caught(u32),
-    /// A call, possibly of a constructor.
+    /// A call of a method, or a call of a constructor on an object that was created by an earlier instruction.
     Call(CallKind, MethodRef),
-    /// A call on `this`, the object on which the method was called.
+    /// A call on `this`, the object on which the method that contains the call was called.
     CallOnThis(CallKind, MethodRef),
-    /// A call of a constructor on a new object of exactly its class.
+    /// A call of a constructor on a new object of exactly the constructor's class.
     Construct(MethodRef),
-    /// The initialisation that a `mayinit` may run.
+    /// The class initialisation that a `mayinit` instruction may run.
     Initialize(Initialized),
-    /// The call site with this index in [`Body::dynamics`].
+    /// The `invokedynamic` call site with this index in [`Body::dynamics`].
     CallDynamic(u32),
     /// The dynamic constant with this index in [`Body::dynamics`].
     ConstDynamic(u32),
-    /// The creation of an object of this class, which may have become abstract or an interface.
+    /// The creation of an object of this class. It fails if the class has become abstract or an interface since the
+    /// body was compiled.
     Object(ClassName),
 }
 
-/// How a field is accessed.
+/// The kind of instruction that accesses a field.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)] // The access instructions: `getfield` etc.
 pub enum Access {
@@ -97,20 +106,22 @@ pub enum Access {
     PutStatic,
 }
 
-/// What a `mayinit` initialises.
+/// The class that a `mayinit` instruction may initialise, given by the access that requires the initialisation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Initialized {
-    /// The class itself, for `new`.
+    /// This class is initialised, because an object of the class is created.
     Class(ClassName),
-    /// The class that declares the static field.
+    /// The class that declares this static field is initialised, because the field is accessed.
     OwnerOfField(FieldRef),
-    /// The class that declares the static method; `true` if an interface method constant names the method.
+    /// The class that declares this static method is initialised, because the method is called. The flag is `true` if
+    /// the constant pool names the method by a `CONSTANT_InterfaceMethodref`.
     OwnerOfMethod(MethodRef, bool),
-    /// The class, or any of its supertypes, because the accessed member is not known.
+    /// This class or one of its supertypes is initialised. Any of them is possible, because it is not known which
+    /// member is accessed.
     ClassOrAbove(ClassName),
 }
 
-/// Memory that is reused from one body to the next.
+/// Working memory that is reused from one body to the next.
 #[derive(Default)]
 pub struct Scratch {
     sources: Vec<Source>,
@@ -122,8 +133,8 @@ pub struct Scratch {
     named_seen: FxHashSet<ClassName>,
 }
 
-/// The maximum capacity of the sets that are kept: emptying a set takes time proportional to its capacity, so the
-/// sets of a huge body are dropped.
+/// The maximum capacity, in entries, of the hash sets that [`Scratch`] reuses. Emptying a hash set takes time
+/// proportional to its capacity, so larger hash sets, which a huge body leaves behind, are dropped.
 const MAX_KEPT: usize = 1 << 10;
 
 impl Scratch {
@@ -141,8 +152,8 @@ impl Scratch {
     }
 }
 
-/// Computes the summary of a body from the body and its facts. `scratch` is memory that is reused from one body to
-/// the next.
+/// Computes the summary of a body from the body and its facts. `scratch` is working memory that is reused from one
+/// body to the next.
 pub fn summary(body: &Body, facts: &MethodFacts, scratch: &mut Scratch) -> Summary {
     scratch.clear();
     let mut sources = std::mem::take(&mut scratch.sources);
@@ -192,7 +203,8 @@ pub fn summary(body: &Body, facts: &MethodFacts, scratch: &mut Scratch) -> Summa
 struct Summarizer<'s> {
     contexts: Vec<Context>,
     by_rows: FxHashMap<Box<[u32]>, u32>,
-    /// The rows of the last instruction with their context, which most often is also that of the next one.
+    /// The last rows for which a context was looked up, as indices into the exception table, and the index of the
+    /// context. The next instruction usually has the same rows, so this saves most lookups.
     last: (Box<[u32]>, u32),
     rethrowing: Vec<InstrId>,
     scratch: &'s mut Scratch,
@@ -294,22 +306,24 @@ impl<'s> Summarizer<'s> {
     }
 }
 
-/// A walk over the instructions of a body, in order, that gives the sources of exceptions of each.
+/// Finds the sources of exceptions of each instruction of a body. The instructions are visited in order.
 pub struct Sources<'a> {
     body: &'a Body,
     facts: &'a MethodFacts,
-    /// What each `mayinit` initialises, ascending.
+    /// The `mayinit` instructions in ascending order, each with the class that it initialises.
     accesses: Vec<(InstrId, Initialized)>,
     next_access: usize,
     next_proof: usize,
-    /// The handlers whose exception is thrown again; [`Source::Caught`] has an index into this list.
+    /// The first instructions of the handlers that throw the caught exception again; [`Source::Caught`] holds an
+    /// index into this list.
     handlers: Vec<InstrId>,
-    /// Whether local 0 is `this` everywhere; computed when a call first needs it.
+    /// Whether local 0 holds `this` at every instruction of the body; `None` until this is needed for the first time.
     keeps_this: Option<bool>,
 }
 
 impl<'a> Sources<'a> {
-    /// Starts a walk before the first instruction. `facts` must be those of the same body.
+    /// Creates the state for a visit of the instructions of `body` from the first on. `facts` must be the facts of
+    /// `body`.
     pub fn new(body: &'a Body, facts: &'a MethodFacts) -> Self {
         Sources {
             body,
@@ -322,8 +336,8 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// Calls `f` with the sources of exceptions of the instruction, in the JVM's order. The instruction must not
-    /// come before that of the previous call.
+    /// Calls `f` with the sources of exceptions of the instruction `id`, in the order in which the JVM checks for
+    /// them. Consecutive calls of this function must pass ascending instructions.
     #[inline]
     pub fn at(&mut self, id: InstrId, mut f: impl FnMut(Source)) {
         let body = self.body;
@@ -395,7 +409,7 @@ impl<'a> Sources<'a> {
     }
 }
 
-/// Returns the handlers whose exception is thrown again, ascending.
+/// Returns the first instructions of the handlers that throw the caught exception again, ascending.
 fn rethrowing(facts: &MethodFacts) -> Vec<InstrId> {
     let caught = facts.throws.iter().filter_map(|it| match it.1 {
         Term::Caught(handler) => Some(handler),
@@ -411,11 +425,12 @@ fn handler_number(handlers: &[InstrId], handler: InstrId) -> Option<u32> {
     handlers.binary_search_by_key(&ordinal(handler), |&it| ordinal(it)).ok().map(|it| it as u32)
 }
 
-/// Returns what each `mayinit` initialises, ascending.
+/// Returns the `mayinit` instructions in ascending order, each with the class that it initialises.
 ///
-/// Each access has a `mayinit` of its own: the nearest one of its class before it in the text whose access is still
-/// to come. A static read or call comes before the next jump or `mayinit`, as those save what is on the stack, so
-/// only the creation of an object may have others in between, and those are nested.
+/// Each access to a class has a `mayinit` of its own: among the `mayinit` of this class that come before the access
+/// and do not belong to an earlier access, the nearest. A static read or call comes before the next jump or
+/// `mayinit`, because jumps and `mayinit` save the operand stack. So only for an object creation can other `mayinit`
+/// instructions be between its `mayinit` and the access, and such pairs are nested.
 fn accesses(body: &Body) -> Vec<(InstrId, Initialized)> {
     let mut acc = Accesses::default();
     let mut pending = Vec::new();
@@ -453,11 +468,12 @@ fn accesses(body: &Body) -> Vec<(InstrId, Initialized)> {
     acc.finish()
 }
 
-/// The `mayinit` instructions of a body, and the accesses that were found for them.
+/// The `mayinit` instructions found so far in a body, and the accesses to which they belong.
 #[derive(Default)]
 struct Accesses {
     all: Vec<(InstrId, ClassName)>,
-    /// The instructions whose access is still to come, as indices in `all`: only a few at a time.
+    /// The `mayinit` instructions whose access was not found yet, as indices into `all`. There are never more than a
+    /// few.
     pending: Vec<usize>,
     found: Vec<(usize, Initialized)>,
 }

@@ -1,8 +1,8 @@
-//! The throwables that the VM itself raises, their superclasses, and subtype queries.
+//! The throwable classes whose objects the VM itself raises, their superclasses, and subtype queries.
 //!
-//! The superclasses of these classes are known without reading any class file: packages below `java` are defined by
-//! the platform alone, and JVMS §2.10, §5.4 and §6.5 name the classes. All other queries go through [`Subtypes`],
-//! whose answers may be unknown.
+//! The superclasses of these classes are known without reading any class file: only the JDK defines packages below
+//! `java`, and JVMS §2.10, §5.4 and §6.5 name the classes. All other queries go through [`Subtypes`], whose answers
+//! may be unknown.
 
 use std::sync::LazyLock;
 
@@ -10,25 +10,26 @@ use bir::body::Check;
 use classfile::names::ClassName;
 use rustc_hash::FxHashMap;
 
-/// Whether something holds, as far as the side that answers can see.
+/// A three-valued answer to the question whether a property holds, where some classes are not known.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Answer {
-    /// It holds whatever the unknown classes are.
+    /// The property holds, whatever the unknown classes are.
     Yes,
-    /// It does not hold, whatever the unknown classes are.
+    /// The property does not hold, whatever the unknown classes are.
     No,
-    /// It depends on a class in between that is not known.
+    /// Whether the property holds depends on an unknown class.
     Unknown,
 }
 
 /// Answers subtype queries about classes that extend `java/lang/Throwable`.
 pub trait Subtypes {
-    /// Whether each value of class `sub` is a value of class `sup`. Both are classes, as the types of
-    /// catch rows and of thrown values are.
+    /// Returns whether class `sub` is `sup` or a subclass of `sup`. Neither of them may be an array type or an
+    /// interface.
     fn is_subtype(&self, sub: ClassName, sup: ClassName) -> Answer;
 }
 
-/// Classes with their superclasses; each superclass comes before its subclasses.
+/// The throwable classes of `java.lang` that the VM raises, each with its superclass; superclasses come before their
+/// subclasses.
 const TREE: &[(&str, &str)] = &[
     ("Throwable", "Object"),
     ("Error", "Throwable"),
@@ -65,7 +66,7 @@ const TREE: &[(&str, &str)] = &[
     ("UnknownError", "VirtualMachineError"),
 ];
 
-/// Class names that the analyses of this crate use.
+/// The interned names of classes of `java.lang` that the analyses of this crate use.
 #[derive(Clone, Copy, Debug)]
 pub struct WellKnown {
     /// `java/lang/Object`.
@@ -101,7 +102,7 @@ pub struct WellKnown {
 }
 
 impl WellKnown {
-    /// The class of the exception that a failed check raises, as in [`Check::exception`].
+    /// Returns the interned class of the exception that a failed check raises; [`Check::exception`] returns its name.
     pub fn raised_by(&self, check: Check) -> ClassName {
         match check {
             Check::NotNull(_) => self.null_pointer,
@@ -114,7 +115,7 @@ impl WellKnown {
     }
 }
 
-/// Returns the names, which are looked up once per process.
+/// Returns the class names that analyses of this crate use. The names are interned once per process.
 pub fn well_known() -> &'static WellKnown {
     static NAMES: LazyLock<WellKnown> = LazyLock::new(|| WellKnown {
         object: java_lang("Object"),
@@ -140,22 +141,24 @@ fn java_lang(simple: &str) -> ClassName {
     ClassName::new([b"java/lang/", simple.as_bytes()].concat().as_slice())
 }
 
-/// The direct superclass of a built-in throwable; `None` for every other class.
+/// Returns the direct superclass of a throwable class that the VM raises; `None` for every other class.
 pub fn built_in_parent(class: ClassName) -> Option<ClassName> {
     static PARENTS: LazyLock<FxHashMap<ClassName, ClassName>> =
         LazyLock::new(|| TREE.iter().map(|&(sub, sup)| (java_lang(sub), java_lang(sup))).collect());
     PARENTS.get(&class).copied()
 }
 
-/// The built-in throwables, each after its superclass.
+/// Returns the throwable classes that the VM raises, each after its superclass.
 pub fn built_ins() -> impl Iterator<Item = ClassName> {
     TREE.iter().map(|it| java_lang(it.0))
 }
 
-/// Answers subtype queries from the built-in tree and the header of one class.
+/// Answers subtype queries for the throwable classes that the VM raises, whose superclasses are built in, and for one
+/// further class, whose superclass the caller supplies.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BuiltIn {
-    /// A class and its direct superclass, both from the class file of the method.
+    /// The further class and its direct superclass, usually from the class file of the analysed method; `None` if
+    /// there is no further class.
     pub own: Option<(ClassName, ClassName)>,
 }
 

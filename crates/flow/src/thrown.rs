@@ -1,4 +1,4 @@
-//! What the `throw` instructions of a method throw (`semantics.md` §3.2).
+//! The exceptions that the `throw` instructions of a method throw (`semantics.md` §3.2).
 
 use bir::body::{Body, Expr, ExprId, Instr, InstrId, Place, Var};
 use classfile::descriptor::{FieldType, Kind};
@@ -7,24 +7,27 @@ use classfile::names::ClassName;
 use crate::reaching::{Reaching, Source};
 use crate::throwables::well_known;
 
-/// A term that describes part of what a `throw` throws.
+/// A set of exceptions that a `throw` instruction may throw. One instruction may have several terms: it may throw the
+/// exceptions of each of them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Term {
     /// An object of exactly this class.
     Exact(ClassName),
     /// An object of this class or of a subclass.
     Cone(ClassName),
-    /// What arrived at the handler that begins with this instruction.
+    /// An exception that a handler caught; the handler is given by its first instruction.
     Caught(InstrId),
 }
 
-/// The maximum number of terms of one `throw`; more are replaced by the cone of Throwable.
+/// The maximum number of terms of one `throw` instruction. If there are more, all terms except [`Term::Caught`] are
+/// replaced by one term for Throwable and its subclasses.
 const MAX_TERMS: usize = 64;
 
-/// Returns the terms of each `throw` instruction, ascending by instruction; those of one instruction are in the
-/// order in which they were found.
+/// Returns the exceptions that the `throw` instructions of a body may throw, as pairs of an instruction and one of
+/// its terms. The pairs are sorted by instruction; the terms of one instruction are in the order in which they were
+/// found.
 ///
-/// Null has no term: the assertion before the instruction raises the exception for it.
+/// A null value has no term: the assertion before the `throw` raises the NullPointerException.
 pub fn thrown(body: &Body) -> Box<[(InstrId, Term)]> {
     let mut acc = Vec::new();
     let mut reaching = Reaching::new(body);
@@ -80,7 +83,8 @@ fn term_of(body: &Body, source: Source, narrow: Option<ClassName>) -> Option<Ter
     }
 }
 
-/// The type that the class file gives for a heap read.
+/// Returns the static type of an expression that reads a field or an array element. Returns `None` if the class file
+/// does not determine the type, or if the expression is of another kind.
 fn static_type(body: &Body, e: ExprId) -> Option<FieldType<'static>> {
     match body.exprs[e] {
         Expr::Field(_, field) | Expr::Static(field) => field.descriptor().field_type(),
@@ -96,8 +100,9 @@ fn static_type(body: &Body, e: ExprId) -> Option<FieldType<'static>> {
     }
 }
 
-/// The type of a variable: of a parameter that is never assigned, or of a temporary that a heap read, a cast or a
-/// call made. Copies are not followed.
+/// Returns the static type of a variable if the type is easy to find: the variable is a parameter or receiver that is
+/// never assigned, or a temporary whose value is from a field read, a cast, a call or a new array. If the variable is
+/// a copy of another variable, the result is `None`.
 fn temporary_type(body: &Body, var: Var) -> Option<FieldType<'static>> {
     if !matches!(var.place(), Place::Temp(_)) {
         let class =
@@ -125,7 +130,8 @@ fn result_type(body: &Body, instr: &Instr) -> Option<FieldType<'static>> {
     }
 }
 
-/// The class of the parameter that the variable holds at entry.
+/// Returns the class of the parameter or receiver that the variable holds at entry of the method; `None` if the
+/// variable holds neither, or a primitive value.
 fn parameter(body: &Body, var: Var) -> Option<ClassName> {
     let Place::Local(slot) = var.place() else { return None };
     if var.kind() != Kind::Ref {

@@ -1,5 +1,5 @@
-//! Proved assertions hold: random bodies are run along random paths, with exceptions thrown anywhere, and no proved
-//! assertion ever fails. The interpreter knows only values, no facts.
+//! Tests that proved assertions hold: random bodies are run along random paths, with exceptions thrown anywhere, and
+//! no proved assertion may fail. The interpreter computes values and uses no facts.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -25,13 +25,13 @@ enum Value {
     Array(ClassName, i32),
 }
 
-/// Variables by place. A long's second half has no entry.
+/// The values of variables, by place. The second half of a long has no entry.
 #[derive(Default)]
 struct Frame {
     places: HashMap<Place, (Kind, Value)>,
 }
 
-/// The path cannot go on: it read a variable that was never written, which real code does not do.
+/// The error of a path that cannot continue: it read a variable that was never written, which real code does not do.
 struct Stuck;
 
 impl Frame {
@@ -163,12 +163,12 @@ impl Run<'_> {
         })
     }
 
-    /// The handler that an exception raised at the instruction enters.
+    /// Returns the handler that an exception raised at the instruction enters, if any.
     fn handler(&self, at: InstrId) -> Option<InstrId> {
         self.body.rows.iter().find(|it| it.covers(at)).map(|it| it.handler)
     }
 
-    /// Executes one instruction; `None` at the end of the path.
+    /// Executes one instruction and returns the next; `None` at the end of the path.
     fn step(&mut self, at: InstrId) -> Result<Option<InstrId>, Stuck> {
         let next = instr_id(ordinal(at) + 1);
         // VM errors are raised anywhere, before the effect of the instruction.
@@ -219,7 +219,7 @@ impl Run<'_> {
     }
 }
 
-/// A random body with few variables, so that they interact often.
+/// Returns the text of a random body with few variables, so that they interact often.
 fn random_text(rng: &mut Rng) -> String {
     let n = 6 + rng.below(24);
     let handlers = rng.below(3);
@@ -302,7 +302,7 @@ fn own_class() -> OwnClass<'static> {
     }
 }
 
-/// The ordinals of the assertions that are proved.
+/// Returns the ordinals of the proved assertions of a body.
 fn proved(text: &str) -> Vec<u32> {
     let body = parse_body(text).unwrap_or_else(|it| panic!("{it:?}\n{text}"));
     let facts = method_facts(&body, &own_class(), Wanted::All, &mut flow::facts::Scratch::default());

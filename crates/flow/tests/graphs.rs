@@ -1,4 +1,4 @@
-//! Graphs and local facts of small bodies, shown as text.
+//! Tests of control-flow graphs and facts of small bodies, compared as text.
 
 use std::fmt::Write as _;
 
@@ -32,7 +32,7 @@ fn own(static_fields: &[(Name, Descriptor)]) -> OwnClass<'_> {
     }
 }
 
-/// The edges of the graph, one per line, without those to the next instruction.
+/// Returns the edges of a body's graph, one per line, without the edges to the next instruction.
 fn edges_of(code: &str) -> String {
     let (body, facts) = facts_of(code);
     let subtypes = BuiltIn { own: Some((ClassName::new(b"p/C"), ClassName::new(b"p/B"))) };
@@ -70,7 +70,7 @@ fn node(graph: &Cfg, id: NodeId) -> String {
     }
 }
 
-/// The proofs, each as `instruction: proof`.
+/// Returns the proofs of a body's assertions, each in the form `instruction: proof`.
 fn proofs_of(code: &str) -> String {
     let at = |it: InstrId| ordinal(it);
     let mut out = String::new();
@@ -86,7 +86,7 @@ fn proofs_of(code: &str) -> String {
     out.trim_end_matches("; ").to_owned()
 }
 
-/// The terms of all `throw` instructions.
+/// Returns the terms of all `throw` instructions of a body.
 fn thrown_by(code: &str) -> String {
     let terms = facts_of(code).1.throws;
     terms.iter().map(|(id, term)| format!("{}: {term:?}", ordinal(*id))).collect::<Vec<_>>().join("; ")
@@ -188,8 +188,8 @@ fn a_row_for_a_subclass_catches_only_the_subclass() {
     assert!(!edges.contains("2 lets out (java/lang/RuntimeException+)"), "{edges}");
 }
 
-/// If too many classes arrive at one handler, only the types of its rows are kept, and calls may have raised them as
-/// well.
+/// If too many classes arrive at one handler, they are replaced by the types of its rows, also as an open set of
+/// calls.
 #[test]
 fn many_classes_at_a_handler_are_widened_to_its_rows() {
     const N: usize = 70;

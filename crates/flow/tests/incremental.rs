@@ -1,5 +1,6 @@
-//! The incremental solver against the one from scratch: random systems, random edits, and after each the same
-//! solution, bit for bit. `AJAR_FUZZ_EDITS=1000000 cargo test -p flow --test incremental` for a longer run.
+//! Compares the incremental solver with the solver from scratch: on random systems, after each random edit, both must
+//! have the same solution, bit for bit. For a longer run: `AJAR_FUZZ_EDITS=1000000 cargo test -p flow --test
+//! incremental`.
 
 #[path = "incremental/masks.rs"]
 mod masks;
@@ -14,11 +15,11 @@ use test_utils::tier;
 use masks::{Masks, Random};
 use worlds::World;
 
-/// Counts of the situations that a run must have met for the test to be meaningful.
+/// Counts of the situations that must occur in a run for the test to be meaningful.
 #[derive(Default, Debug)]
 struct Met {
     edits: u64,
-    /// Values that are neither empty nor everything.
+    /// The number of values that are neither the empty set nor the set of all atoms.
     proper_sets: u64,
     changed_values: u64,
     changed_masks: u64,
@@ -75,7 +76,7 @@ impl Met {
     }
 }
 
-/// Solves, with cancellations and panics in between.
+/// Calls the solver until it succeeds, with random cancellations and panics in between.
 fn solve_somehow(world: &mut World, random: &mut Random, met: &mut Met) {
     while random.below(4) == 0 {
         let most = 1 << random.below(9);

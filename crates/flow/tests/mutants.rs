@@ -1,5 +1,6 @@
-//! Facts and graphs of broken classes, and of bodies built to be expensive: no panic, no endless loop, no allocation
-//! beyond a multiple of the body's size. The mutations and the bodies are those of `bir`'s tests.
+//! Tests that facts and graphs of broken classes, and of bodies built to be expensive, cause no panic, no endless
+//! loop, and no allocation beyond a multiple of the body's size. The mutations and the bodies are those of `bir`'s
+//! tests.
 
 #[path = "../../bir/tests/mutants/anatomy.rs"]
 mod anatomy;
@@ -26,13 +27,13 @@ use test_utils::jvm::data_dir;
 use test_utils::rng::Rng;
 use test_utils::tier;
 
-/// Counts what all threads of this binary allocate, so its tests take turns.
+/// An allocator that counts what all threads of this binary allocate; therefore the tests run one after the other.
 #[global_allocator]
 static MEMORY: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Subtype answers when no class is known.
+/// Answers subtype queries as if no class were known.
 struct Unknown;
 
 impl Subtypes for Unknown {
@@ -41,7 +42,7 @@ impl Subtypes for Unknown {
     }
 }
 
-/// The bodies of a class that can be lowered.
+/// Returns the bodies of the class's methods that can be lowered.
 fn bodies(bytes: &[u8]) -> Vec<Body> {
     let Ok(class) = ClassFile::parse(bytes) else { return Vec::new() };
     let Ok(boots) = Bootstraps::of(&class) else { return Vec::new() };
@@ -57,7 +58,8 @@ fn bodies(bytes: &[u8]) -> Vec<Body> {
     out
 }
 
-/// Computes facts and graph; returns the number of bytes allocated, and the number that the body's size allows.
+/// Computes the facts and the graph of a body. Returns the number of bytes allocated, and the number that the body's
+/// size allows.
 fn measured(body: &Body) -> (usize, usize) {
     let class =
         OwnClass { name: body.method.class(), super_class: None, is_interface: false, static_fields: &[] };

@@ -21,7 +21,7 @@ fn is_class(text: &str) -> bool {
     })
 }
 
-/// The text after the first type of a descriptor.
+/// Returns the text after the first type of a descriptor.
 fn after_type(text: &str) -> Option<&str> {
     let text = text.trim_start_matches('[');
     match text.chars().next()? {
@@ -44,7 +44,7 @@ fn is_descriptor(text: &str) -> bool {
     result == "V" || after_type(result) == Some("")
 }
 
-/// The first and the last release of a row.
+/// Returns the first and the last release for which a row with this note holds.
 fn releases(note: &str) -> (u16, u16) {
     let range = note.split_once(": ").and_then(|it| it.0.split_once('-'));
     let range = range.and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));

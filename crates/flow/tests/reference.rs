@@ -1,7 +1,8 @@
-//! The graphs of real methods against a reference walk over their bytecode, written as simply as possible. Normal
-//! edges must be the same on both sides. Exceptional edges (instruction, row) must be among the reference's; where
-//! one is missing, the instruction cannot raise what the row catches, or an assertion is proved, or an earlier row
-//! catches it. Also, summaries of lean bodies and facts against those of full ones.
+//! Compares the graphs of real methods with a reference walk over their bytecode, written as simply as possible.
+//! Normal edges must be the same on both sides. Each exceptional edge (instruction, row) must be an edge of the
+//! reference. If an exceptional edge of the reference is missing, the instruction cannot raise an exception that the
+//! row catches, or an assertion is proved, or an earlier row catches the exception. Also compares summaries of lean
+//! bodies and facts with those of full ones.
 
 #[path = "reference/raw.rs"]
 mod raw;
@@ -22,7 +23,7 @@ use flow::throwables::BuiltIn;
 use flow::thrown::Term;
 use raw::{Raw, RawRow, catches, contracted, may_catch_below, raises};
 
-/// Counts of what was compared, so that a test can check that it compared enough.
+/// Counts of the comparisons, so that a test can check that it compared enough.
 #[derive(Default, Debug)]
 struct Seen {
     methods: usize,
@@ -31,7 +32,7 @@ struct Seen {
     normal: usize,
     exceptional: usize,
     missing: usize,
-    /// Methods whose lean body is smaller, and methods of which fewer assertions were proved for the summary.
+    /// The number of methods whose lean body is smaller, or for whose summary fewer assertions were proved.
     lean: usize,
     settled: usize,
     wrong: Vec<String>,
@@ -92,13 +93,13 @@ fn check_summary(body: &Body, lean: &Body, own: &OwnClass<'_>, seen: &mut Seen) 
     seen.settled += usize::from(few.proofs.len() < all.proofs.len());
 }
 
-/// Both graphs of one method.
+/// The graph and the reference graph of one method.
 struct Pair<'a> {
     raw: &'a Raw,
     lowered: &'a Lowered,
     facts: MethodFacts,
     graph: Cfg,
-    /// The instructions of each pc.
+    /// For each pc, the BIR instructions that were lowered from it.
     of_pc: BTreeMap<u32, Vec<InstrId>>,
 }
 
@@ -213,7 +214,7 @@ impl Pair<'_> {
         Ok(())
     }
 
-    /// Whether every check at the pc that raises the class is proved, or no check is needed.
+    /// Returns whether every check at the pc that raises the class is proved, or no check is needed.
     fn is_excluded(&self, pc: u32, class: &str) -> bool {
         let Some(instrs) = self.of_pc.get(&pc) else {
             // No BIR instruction belongs to the pc, so there is no proof either.
@@ -239,7 +240,7 @@ impl Pair<'_> {
         found || (opcode == 0xb7 && class == "NullPointerException")
     }
 
-    /// Whether less than everything below `top` is raised by the instruction, and nothing that the row catches.
+    /// Returns whether the instruction raises only some of the subclasses of `top`, and none that the row catches.
     fn is_narrowed(&self, pc: u32, before: &[&RawRow], row: &RawRow, top: &str) -> bool {
         let body = &self.lowered.body;
         let Some(instrs) = self.of_pc.get(&pc) else {

@@ -1,10 +1,10 @@
-//! The sources of exceptions of each instruction of small bodies.
+//! Tests of the sources of exceptions that are found for each instruction of small bodies.
 
 use bir::parse::parse_body;
 use flow::facts::MethodFacts;
 use flow::summary::{Initialized, Source, Sources};
 
-/// The initialisations of each instruction, with the instruction's number.
+/// Returns the class initialisations of a body, each with the number of its instruction.
 fn initialized(code: &str) -> Vec<(usize, String)> {
     let body = parse_body(code).unwrap_or_else(|it| panic!("{it:?}"));
     let facts = MethodFacts::default();

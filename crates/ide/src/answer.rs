@@ -1,4 +1,4 @@
-//! The answer about one class: its methods with their bodies and graphs, and what could not be read.
+//! The answer about one class: its methods with their bodies and graphs, and the methods whose code cannot be read.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use bir::positions::Positions;
 use flow::cfg::Cfg;
 use program::names::{MethodName, Text};
 
-/// The answer about one class.
+/// The answer about one class: facts about the class, and its selected methods.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClassAnswer {
     /// The name of the class.
@@ -20,7 +20,7 @@ pub struct ClassAnswer {
     pub access: u16,
     /// The source file that the debug data names.
     pub source_file: Option<Text>,
-    /// A note about irregularities of the class file as a whole.
+    /// A note about irregularities of the class file as a whole, if there are any.
     pub note: Option<String>,
     /// The selected methods whose code can be read, in file order.
     pub methods: Vec<MethodAnswer>,
@@ -30,18 +30,18 @@ pub struct ClassAnswer {
     pub without_code: Vec<(MethodName, u16)>,
     /// The number of selected methods, including those without code.
     pub selected: usize,
-    /// The time that each stage took.
+    /// The time that each stage of the analysis took; zero without a clock ([`Question::clock`]).
     pub times: StageTimes,
 }
 
 /// The answer about one method.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MethodAnswer {
-    /// The method.
+    /// The name of the method.
     pub method: MethodName,
     /// The access flags of the method (JVMS §4.6).
     pub access: u16,
-    /// The method's body and local facts.
+    /// The method's body, with the facts that the body alone proves.
     pub code: Arc<MethodCode>,
     /// The positions of the body's instructions: pcs and lines.
     pub positions: Arc<Positions>,
@@ -52,19 +52,19 @@ pub struct MethodAnswer {
 /// A method whose code is missing because it cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FailedMethod {
-    /// The method.
+    /// The name of the method.
     pub method: MethodName,
     /// The reason why the code cannot be read.
     pub fault: Fault,
 }
 
-/// A question about one class.
+/// A question about one class: the methods to answer about, and whether their graphs and times are needed.
 pub struct Question<'a> {
     /// Selects the methods to answer about.
     pub select: &'a dyn Fn(&MethodName) -> bool,
-    /// Whether to build graphs; if not, they are empty.
+    /// Whether to build the control-flow graphs; otherwise [`MethodAnswer::graph`] is empty.
     pub graphs: bool,
-    /// A clock to measure how long each stage takes.
+    /// The clock that measures how long each stage takes; `None` to measure no times.
     pub clock: Option<&'a dyn Fn() -> Duration>,
 }
 
@@ -104,7 +104,7 @@ pub fn class_answer(
 }
 
 impl ClassAnswer {
-    /// Creates an answer without methods.
+    /// Creates an answer with the facts about the class itself, and without methods.
     fn new(parts: &ClassParts<'_>) -> Self {
         ClassAnswer {
             class: Text(parts.head.class.bytes()),
@@ -156,7 +156,8 @@ pub fn class_record_and_answer(
     Ok((record, answer_of(&parts, methods, select)))
 }
 
-/// The answer about the selected methods of a class whose parts were read already, without graphs.
+/// Returns the answer, without graphs, about the selected methods of a class, from the already parsed parts of the
+/// class.
 pub(crate) fn answer_of(
     parts: &ClassParts<'_>,
     methods: Vec<MethodPart>,

@@ -1,8 +1,8 @@
 //! Basic blocks: the graph of a method in the form that people read.
 //!
 //! A block is a sequence of instructions that control enters only at the first and leaves normally only at the last,
-//! and that all have the same handlers. Exceptions may leave it from any instruction. They are listed with the block;
-//! those with the same set and the same fate are one entry.
+//! and that all have the same handlers. Exceptions may leave a block from any instruction. They are listed with the
+//! block: exceptions with the same set and the same destination are one entry.
 
 use std::fmt::Write;
 use std::hash::Hash;
@@ -23,9 +23,10 @@ pub struct Block<S> {
     pub first: InstrId,
     /// The last instruction of the block.
     pub last: InstrId,
-    /// The normal successors of the last instruction, in the order of the graph.
+    /// The normal successors of the last instruction, in the order of the graph's edges.
     pub leads: Vec<Lead>,
-    /// The exceptions that the block's instructions raise, ordered by the first instruction that raises each.
+    /// The sets of exceptions that the block's instructions raise, in the order of the first instruction that raises
+    /// the set.
     pub raises: Vec<Raise<S>>,
 }
 
@@ -43,25 +44,25 @@ pub struct Lead {
 pub struct Raise<S> {
     /// The set of exceptions.
     pub set: S,
-    /// The place where they go.
+    /// The destination of the exceptions: a handler, or the caller of the method.
     pub fate: Fate,
-    /// The instructions that raise them, in ascending order.
+    /// The instructions that raise exceptions of the set, in ascending order.
     pub instrs: Vec<InstrId>,
 }
 
 /// The destination of exceptions that leave a block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fate {
-    /// A handler.
+    /// A handler of the method catches the exceptions.
     Caught {
         /// The block that starts with the handler.
         by: BlockId,
-        /// The row of the exception table.
+        /// The index of the handler's row in the exception table.
         row: u32,
-        /// Whether the handler catches only some of the exceptions, or may not catch any.
+        /// Whether it is uncertain that the handler catches all of the exceptions: it may catch only some, or none.
         may: bool,
     },
-    /// The caller of the method.
+    /// The exceptions leave the method and go to its caller.
     Leaves,
 }
 

@@ -8,38 +8,38 @@ use program::input::Role;
 use vfs::file::FileId;
 use vfs::identity::EntryIdentity;
 
-/// A container, as numbered by the writer.
+/// The number of a container, chosen by the client that reports the changes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ContainerId(pub u32);
 
-/// All that is new since the last change. An empty change is legal and has no effect.
+/// The inputs that changed since the last [`Change`]. A change without content is legal and has no effect.
 #[derive(Clone, Debug, Default)]
 pub struct Change {
-    /// The whole list of containers in class-path order, if it or the list of classes of one of them changed.
+    /// All containers in class-path order; `None` if neither the list of containers nor any list of classes changed.
     pub containers: Option<Vec<Listing>>,
-    /// The class files with new contents. Files that no container lists are ignored.
+    /// The class files with new contents: file, hash and bytes. Files that no container lists are ignored.
     pub classes: Vec<(FileId, EntryIdentity, Arc<[u8]>)>,
-    /// The new settings, if they changed.
+    /// The new settings; `None` if the settings did not change.
     pub settings: Option<Settings>,
 }
 
 /// A container and its classes.
 #[derive(Clone, Debug)]
 pub enum Listing {
-    /// A container about whose classes questions can be asked: each class is an input of the database.
+    /// A container whose classes are queried one by one: each class is an input of the database.
     Classes(ContainerListing),
-    /// A library or platform, which is one input as a whole: its classes are not edited one by one.
+    /// A library or platform, which is a single input: its classes are not edited one by one.
     Library {
         /// The number of the container.
         id: ContainerId,
         /// The role of the container in the program.
         role: Role,
-        /// The container's classes, already analysed one by one.
+        /// The records of the container's classes, already read.
         contents: Arc<Contents>,
     },
 }
 
-/// The classes of a container about which questions can be asked.
+/// A container whose classes are queried one by one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ContainerListing {
     /// The number of the container.

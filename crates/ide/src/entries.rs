@@ -6,26 +6,26 @@ pub use analysis::whole::reachable::EntryReason;
 
 use crate::MethodName;
 
-/// An entry point.
+/// An entry point of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Entry {
-    /// The method.
+    /// The name of the method.
     pub method: MethodName,
-    /// The reason why it is an entry point.
+    /// The reason why the method is an entry point.
     pub why: EntryReason,
 }
 
-/// The place where a path to a method starts.
+/// The place where a path of calls to a method starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Start {
-    /// An entry point.
+    /// The path starts at an entry point, for this reason.
     Entry(EntryReason),
-    /// The VM, which calls the first method by itself.
+    /// The path starts in the VM, which calls the first method by itself.
     Vm,
-    /// Missing code, which may call the first method.
+    /// The path starts in missing code, which may call the first method.
     Outside,
 }
 
-/// The start of a path to a method, and the methods on the path with that method last; `None` if the method is not
-/// reached.
+/// The path of calls to a method: its start, and the methods on it, of which the last is the method itself; `None` if
+/// the method is not reached.
 pub type WayTo = Option<(Start, Vec<MethodName>)>;

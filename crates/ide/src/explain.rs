@@ -18,39 +18,39 @@ use crate::whole::{Whole, WorkerSets};
 /// A position in the code.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Spot {
-    /// The method.
+    /// The method that contains the position.
     pub method: MethodName,
     /// The path of the method's class file, if it was found.
     pub place: Option<String>,
-    /// The pc of the bytecode instruction; none for a method as a whole.
+    /// The pc of the bytecode instruction; `None` for a method as a whole.
     pub pc: Option<u16>,
     /// The source line of the instruction, if there is debug data.
     pub line: Option<u16>,
-    /// The instruction, in stackless form.
+    /// The instruction in stackless form, if the position is that of an instruction.
     pub text: Option<String>,
 }
 
-/// A fact in a chain.
+/// One fact in the chain that explains an answer.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Fact {
     /// The kind of the fact.
     pub step: Step,
-    /// The position of the fact, if it is about the code of a method.
+    /// The position of the fact; `None` if the fact is not about the code of a method.
     pub spot: Option<Spot>,
 }
 
 /// The reason why an exception leaves a method, or why an instruction raises it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ExplainedException {
-    /// The position that the exception comes out of.
+    /// The method that the exception leaves, or the instruction that raises the exception.
     pub spot: Spot,
-    /// The exception type or cone; none for the open part.
+    /// The exception type or cone; `None` for the unknown exceptions, which form the open part.
     pub what: Option<Part>,
-    /// For the open part: the classes and cones that contain it.
+    /// For the open part: the classes and cones that contain all of the unknown exceptions.
     pub within: Vec<Part>,
-    /// For the open part: the classes and cones excluded from it.
+    /// For the open part: the classes and cones excluded from the unknown exceptions.
     pub except: Vec<Part>,
-    /// The chain of facts from that position to the origin of the exception.
+    /// The chain of facts that leads from `spot` to the origin of the exception.
     pub chain: Vec<Fact>,
 }
 
@@ -61,22 +61,23 @@ pub struct ExplainedCall {
     pub spot: Spot,
     /// The call.
     pub call: Call,
-    /// The targets that the scope selects.
+    /// The explained targets: all targets of the call, or those that [`Scope::target`] selects.
     pub targets: Vec<ExplainedTarget>,
 }
 
 /// The reason why a call may run a method.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ExplainedTarget {
-    /// The method.
+    /// The target method.
     pub method: MethodName,
-    /// Whether the call runs the method only if a missing class allows it.
+    /// Whether the call can run the method only if a missing class connects the receiver's class with the class that
+    /// the call names.
     pub possible: bool,
-    /// Receivers that select the method, with their chains of supertypes. Empty if the call is not virtual.
+    /// Receiver classes that select the method, with their chains of supertypes. Empty if the call is not virtual.
     pub receivers: Vec<Receiver>,
 }
 
-/// An explanation.
+/// The explanation of one exception or one call, or the fact that the method is not reached.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Explanation {
     /// The reason for an exception.
@@ -89,7 +90,7 @@ pub enum Explanation {
 
 /// The part of a method that is to be explained.
 pub struct Scope<'a> {
-    /// The method.
+    /// The method to explain.
     pub method: MethodName,
     /// If given, only the instructions at this pc are explained.
     pub pc: Option<u16>,
@@ -101,23 +102,22 @@ pub struct Scope<'a> {
     pub receivers: usize,
 }
 
-/// Access to the code of single methods.
+/// Access to the code and the class-file paths of methods.
 pub trait Sources {
     /// The code of a method, if its class can be read.
     fn code(&mut self, method: MethodName) -> Option<PlacedCode>;
 
-    /// The path of the method's class file.
+    /// The path of the method's class file, if it is known.
     fn place(&self, method: MethodName) -> Option<String>;
 }
 
 impl Scope<'_> {
-    /// Whether calls are explained: yes if targets are given, and also for a single instruction unless an exception
-    /// is given.
+    /// Whether calls are explained: yes if `target` is given. Also yes if `pc` is given without `exception`.
     pub(crate) fn explains_calls(&self) -> bool {
         self.target.is_some() || self.pc.is_some() && self.exception.is_none()
     }
 
-    /// Whether exceptions are explained: yes unless targets are given.
+    /// Whether exceptions are explained: yes unless `target` is given.
     pub(crate) fn explains_exceptions(&self) -> bool {
         self.target.is_none()
     }
@@ -174,8 +174,8 @@ impl Bodies for Code<'_> {
 }
 
 impl Whole {
-    /// The reasons why exceptions leave the method; if a pc is given, the reasons why the instructions there raise
-    /// exceptions, before any handler catches them. Empty if the method is not in the program.
+    /// The reasons why exceptions leave the method. If a pc is given: the reasons why the instructions at this pc
+    /// raise exceptions, before any handler catches them. Empty if the method is not in the program.
     pub fn explained_exceptions(
         &self,
         work: &mut WorkerSets,
@@ -207,7 +207,8 @@ impl Whole {
     }
 }
 
-/// The explanations for exceptions of a method, or of its instruction `at`, from chains that were computed already.
+/// Returns the explanations of the exceptions that leave a method, or that its instruction `at` raises. `ways` holds
+/// the chain of facts for each exception.
 pub(crate) fn ways_explained(
     sources: &mut dyn Sources,
     method: MethodName,
@@ -218,8 +219,8 @@ pub(crate) fn ways_explained(
     ways.into_iter().map(|it| explained(sources, spot.clone(), it)).collect()
 }
 
-/// The explanations for the calls of a method that are in scope; `receivers` returns the receivers that select a
-/// target.
+/// Returns the explanations of the calls of a method that `scope` selects. `receivers` returns the receivers that
+/// select a target.
 pub(crate) fn calls_explained(
     sources: &mut dyn Sources,
     scope: &Scope<'_>,

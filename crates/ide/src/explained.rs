@@ -15,16 +15,18 @@ use crate::db::RootDatabase;
 use crate::explain::{Explanation, Scope, Sources, calls_explained, ways_explained};
 use crate::host::{Analysis, Cancellable, Definition};
 
-/// Maps definitions of classes to paths of class files. The writer of changes implements it.
+/// Maps definitions of classes to paths of class files. The client that reports changes to the database implements
+/// this trait.
 pub trait Places: Send + Sync {
-    /// The path of a definition as shown to people.
+    /// Returns the path, in the form shown to people, of the class file with this definition; `None` if no such path
+    /// is known.
     fn place(&self, definition: Definition) -> Option<String>;
 }
 
 impl Analysis {
-    /// The explanations that `scope` asks for, of a method that the class in the file declares. For an instruction,
-    /// its calls come first. Empty if another definition of the class shadows this one; `None` if the file is unknown
-    /// or declares no such method.
+    /// Returns the explanations that `scope` asks for, of a method that the class in the file declares. For a single
+    /// instruction, the explanations of its calls precede those of its exceptions. Empty if another definition of the
+    /// class shadows this one; `None` if the file is unknown or declares no such method.
     ///
     /// # Errors
     /// When a change interrupts the question.

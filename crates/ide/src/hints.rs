@@ -5,50 +5,52 @@ use std::sync::LazyLock;
 
 use program::names::Text;
 
-/// A hint about a missing class.
+/// A hint about where a missing class may be found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Hint {
-    /// The path of the class file, which exists but cannot be read.
+    /// The class file exists at this path, but cannot be read.
     Unreadable(String),
-    /// An archive that contains the class but is not part of the program.
+    /// This archive contains the class, but is not part of the program.
     Archive(String),
-    /// A container of the program that has other classes of the same package: another version of it may contain the
-    /// class.
+    /// This container of the program has other classes of the same package: another version of the container may have
+    /// the missing class.
     Container(String),
-    /// No JDK was given, but the name is that of a JDK class; with its module, if that is known.
+    /// The program has no JDK, and the class is named like a JDK class. Holds the module of the package, if known.
     NoJdk(Option<&'static str>),
-    /// The JDK has this module or package, but not the class: another release may have it.
+    /// The class is named like a JDK class, but the JDK does not have it; another release may. Holds the module of
+    /// the package, if known.
     OtherJdk(Option<&'static str>),
     /// The JDK lacks this module, for example because its image was linked for one program.
     Module(&'static str),
-    /// JDKs from this release on no longer have the class; with the artifact that contains it, if there is one.
+    /// JDKs from this release on do not have the class. The second field is the artifact outside the JDK that
+    /// contains the class, if there is one.
     Removed(u16, Option<&'static str>),
 }
 
-/// The surroundings of a missing class.
+/// Facts about the inputs of the program that give hints about a missing class.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Around {
     /// The path of the class file, if it exists but cannot be read.
     pub unreadable: Option<String>,
     /// The archives beside the program that contain the class.
     pub archives: Vec<String>,
-    /// The containers of the program, except the JDK, that have classes of the same package.
+    /// The containers of the program, except the JDK, that have classes of the missing class's package.
     pub containers: Vec<String>,
-    /// The JDK of the program.
+    /// Facts about the JDK of the program; `None` without a JDK.
     pub jdk: Option<AroundJdk>,
 }
 
-/// The JDK of the program, as far as a missing class is concerned.
+/// Facts about the JDK of the program that matter for a missing class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AroundJdk {
     /// The Java release of the JDK.
     pub release: u16,
-    /// Whether the JDK has classes of the same package.
+    /// Whether the JDK has classes of the missing class's package.
     pub has_package: bool,
 }
 
-/// Classes removed from the JDK: the name or its beginning, the first release without the class, and the artifact
-/// that has it.
+/// Classes removed from the JDK: the class name, or its beginning up to a dot; the first release without the class;
+/// and the artifact that contains the class, if there is one.
 static REMOVED: LazyLock<Vec<(&str, u16, Option<&str>)>> = LazyLock::new(|| {
     let rows = rows(include_str!("jdk_removed.tsv"));
     rows.filter_map(|it| {
@@ -59,7 +61,7 @@ static REMOVED: LazyLock<Vec<(&str, u16, Option<&str>)>> = LazyLock::new(|| {
     .collect()
 });
 
-/// Packages of the JDK and their modules, sorted.
+/// The packages of the JDK, each with its module; sorted by package.
 static PACKAGES: LazyLock<Vec<(&str, &str)>> =
     LazyLock::new(|| rows(include_str!("jdk_packages.tsv")).filter_map(|it| it.split_once('\t')).collect());
 
@@ -67,7 +69,7 @@ fn rows(table: &'static str) -> impl Iterator<Item = &'static str> {
     table.lines().filter(|it| !it.starts_with('#'))
 }
 
-/// The hints for a class, most reliable first.
+/// Returns the hints about a missing class, most reliable first.
 pub fn hints(class: Text, around: Around) -> Vec<Hint> {
     let name = class.to_string().replace('/', ".");
     let mut hints: Vec<Hint> = around.unreadable.into_iter().map(Hint::Unreadable).collect();
@@ -79,7 +81,7 @@ pub fn hints(class: Text, around: Around) -> Vec<Hint> {
     hints
 }
 
-/// The hint that the name gives for a class that JDKs have or had.
+/// Returns the hint for a class that is named like one that JDKs have or had; `None` for other names.
 fn platform(name: &str, jdk: Option<AroundJdk>) -> Option<Hint> {
     let begins =
         |it: &&(&str, u16, _)| if it.0.ends_with('.') { name.starts_with(it.0) } else { name == it.0 };

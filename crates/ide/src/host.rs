@@ -39,21 +39,21 @@ use crate::whole::{HierarchyFault, faults};
 /// The state of the program as a whole.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ProgramState {
-    /// The generation number of the solved program; none in profile `paper`.
+    /// The generation of the solved program, a number for [`Analysis::stale_since`]; `None` in profile `paper`.
     pub generation: Option<u64>,
-    /// A pattern for entry points that selects no method.
+    /// A pattern for entry points that selects no method, if there is one.
     pub no_match: Option<NoMatch>,
-    /// Whether calls are narrowed to reached code although there is no entry point.
+    /// Whether calls are restricted to code reached from entry points although the program has no entry point.
     pub no_entry: bool,
     /// The faults in the class hierarchy outside the JDK, sorted by text.
     pub faults: Vec<HierarchyFault>,
 }
 
-/// The error of a question that a change interrupted. Drop the snapshot and ask a new one.
+/// The error of a question that a change interrupted. Drop the snapshot, and put the question to a new one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cancelled;
 
-/// The facts of one class by itself, and the positions of its code.
+/// The facts that one class file alone proves, and the positions of the instructions in its methods.
 pub type ParsedClass = (Arc<ClassFacts>, Arc<ClassPositions>);
 
 /// The result of a question to a snapshot.
@@ -64,9 +64,9 @@ pub type Cancellable<T> = Result<T, Cancelled>;
 pub struct Logged {
     /// The name of the query.
     pub query: String,
-    /// The subject that the query was asked about.
+    /// The class or container that the query was asked about.
     pub of: Subject,
-    /// The step.
+    /// Whether the query ran or was only validated.
     pub step: QueryStep,
 }
 
@@ -75,9 +75,9 @@ pub struct Logged {
 pub enum Subject {
     /// The class in this file.
     Class(FileId),
-    /// This container.
+    /// The container with this number.
     Container(ContainerId),
-    /// The world, or something that no longer exists.
+    /// The program as a whole, or an input that no longer exists.
     Other,
 }
 
@@ -102,7 +102,7 @@ pub struct Analysis {
 pub enum Definition {
     /// This class file.
     File(FileId),
-    /// An entry of a library, by its number.
+    /// The entry of a library: the library, and the number of the entry in it.
     Library(ContainerId, u32),
 }
 
@@ -130,9 +130,9 @@ impl AnalysisHost {
         log.take().into_iter().map(|(step, query, id)| Logged { query, of: of(id), step }).collect()
     }
 
-    /// Prepares the solved program for the next change, so that the change does not have to wait for it. Call this
-    /// when there is nothing else to do. Stops early when `cancelled` returns true; the next call continues. Does
-    /// nothing while a snapshot is in use, or before the first question about the whole program.
+    /// Works on the solved program ahead of the next change, so that the answer to that change takes less time. Call
+    /// this when there is nothing else to do. Stops early when `cancelled` returns true; the next call continues.
+    /// Does nothing while a snapshot is in use, or before the first question about the whole program.
     pub fn keep_current(&mut self, cancelled: &mut dyn FnMut() -> bool) {
         // If this stops early, the next change does the rest itself.
         let _ = analysis::db::Db::keeper(&self.db).keep_current(cancelled);
@@ -172,8 +172,8 @@ impl Analysis {
         })
     }
 
-    /// The facts of the class in the file by itself, and the positions of its code; `None` if the file is unknown, or
-    /// a fault if it cannot be read.
+    /// The facts that the class in the file alone proves, and the positions of its instructions; `None` if the file
+    /// is unknown, or a fault if it cannot be read.
     pub fn parsed(&self, file: FileId) -> Cancellable<Option<Result<ParsedClass, Fault>>> {
         self.ask(file, |db, class| {
             let facts = match facts(db, class) {
@@ -257,7 +257,7 @@ impl Analysis {
     }
 
     /// The classes for which an answer of this kind may have changed since the given generation of the program;
-    /// `None` if that may be all classes.
+    /// `None` if the answers for all classes may have changed.
     pub fn stale_since(&self, generation: u64, kind: Kind) -> Cancellable<Option<Vec<Text>>> {
         self.ask_world(
             || None,
@@ -271,7 +271,7 @@ impl Analysis {
         )
     }
 
-    /// The definition that shadows the one in the file; `None` if the one in the file is used.
+    /// The class definition that shadows the definition in the file; `None` if no definition does.
     pub fn shadowed(&self, file: FileId) -> Cancellable<Option<Definition>> {
         self.ask(file, |db, class| {
             let world = World::try_get(db)?;
@@ -283,7 +283,8 @@ impl Analysis {
         })
     }
 
-    /// The definition whose record has this number in the sequence of the records of all containers.
+    /// Returns the definition of the class whose record has this number. The records of all containers are numbered
+    /// in class-path order.
     fn definition(&self, world: World, mut number: usize) -> Option<Definition> {
         for part in world.parts(&self.db) {
             match *part {
@@ -308,7 +309,8 @@ impl Analysis {
         None
     }
 
-    /// The definition of a class with this origin.
+    /// Converts the origin of a class, which has ids of the database, to a definition with the ids of the facade;
+    /// `None` if the library of the class was removed.
     pub(crate) fn definition_by(&self, origin: ClassOrigin) -> Option<Definition> {
         match origin {
             ClassOrigin::File(class) => Some(Definition::File(class.file(&self.db))),

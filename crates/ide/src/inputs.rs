@@ -25,30 +25,31 @@ use crate::lists::ClassList;
 pub(crate) struct Inputs {
     /// The current input of each class file.
     pub(crate) files: Arc<FxHashMap<FileId, ClassFile>>,
-    /// The containers each class of which is an input.
+    /// The containers whose classes are separate inputs.
     pub(crate) lists: FxHashMap<ContainerId, ClassList>,
-    /// The containers that are one input as a whole.
+    /// The libraries and platforms: containers that are a single input each.
     pub(crate) libraries: Arc<FxHashMap<ContainerId, Library>>,
-    /// The input that is currently not used, for each file that was edited.
+    /// For each file that was edited, the second of its two inputs, which is currently not in use. The input in use
+    /// is in `files`.
     others: FxHashMap<FileId, ClassFile>,
-    /// The inputs of low durability.
+    /// The inputs of low durability, that is, those whose content an edit has set.
     edited: FxHashSet<ClassFile>,
-    /// The inputs of classes that were removed, to be reused because salsa never frees an input. Until then they keep
-    /// their content and memoized values.
+    /// The inputs of classes that were removed. They are reused for new classes, because salsa never frees an input.
+    /// Until its reuse, an input keeps its content and memoized values.
     free: FxHashMap<Container, FreeSlots>,
     world: Option<World>,
 }
 
-/// Inputs that currently belong to no class, by the content that they still have.
+/// Inputs that currently belong to no class, by the hash of the content that they still have.
 type FreeSlots = FxHashMap<EntryIdentity, Vec<ClassFile>>;
 
 /// Files, each with the input that it had and the input that it has now.
 type Replaced = Vec<(FileId, ClassFile, ClassFile)>;
 
-/// The hash and the bytes of class files.
+/// New contents of class files: hash and bytes.
 type NewContents = FxHashMap<FileId, (EntryIdentity, Arc<[u8]>)>;
 
-/// The Java release assumed until settings are set.
+/// The Java release assumed before the client sets any settings.
 const DEFAULT_RELEASE: u16 = 25;
 
 impl Inputs {
@@ -137,7 +138,7 @@ impl Inputs {
         container
     }
 
-    /// The input of the file that no edit has changed, or `class` if there is none.
+    /// Returns the input of the file whose content was never edited; `class` if the file has no such input.
     fn unedited(&self, file: FileId, class: ClassFile) -> ClassFile {
         let is_unedited = |it: &ClassFile| !self.edited.contains(it);
         Some(class)
@@ -167,7 +168,8 @@ impl Inputs {
         it
     }
 
-    /// Releases the inputs of files that no container lists any more, or that another container lists now.
+    /// Makes inputs available for reuse: those of files that no container lists any more, or that another container
+    /// lists now.
     fn release_vanished(&mut self, db: &RootDatabase, listings: &[Listing]) {
         let of_classes = listings.iter().filter_map(|it| match it {
             Listing::Classes(it) => Some(it),
@@ -216,8 +218,8 @@ impl Inputs {
         ClassFile::builder(container, file, *hash, Arc::clone(bytes)).durability(durability).new(db)
     }
 
-    /// Takes a free input, preferably one that already has this content, and gives it the content; `None` if there is
-    /// no free input.
+    /// Takes one of the container's inputs that belong to no class, preferably one that already has this content, and
+    /// gives it the content; `None` if there is no such input.
     fn free_slot(
         &mut self,
         db: &mut RootDatabase,
@@ -283,7 +285,8 @@ impl Inputs {
         self.edited.insert(class);
     }
 
-    /// Replaces inputs of files by other inputs of the same files in the lists of containers.
+    /// Replaces inputs by other inputs of the same files, in the class lists of the containers. `replaced` has the
+    /// replacements of each container.
     fn replace(&mut self, db: &mut RootDatabase, mut replaced: FxHashMap<Container, Replaced>) {
         for list in self.lists.values() {
             if let Some(it) = replaced.remove(&list.container) {
@@ -311,7 +314,8 @@ fn new_world(db: &RootDatabase, order: Vec<Part>) -> World {
     World::builder(order.into(), settings).durability(Durability::HIGH).new(db)
 }
 
-/// Takes a free input: one that has this content if possible, because its memoized values are valid again.
+/// Takes one of the inputs that belong to no class; `None` if there is none. Prefers an input whose content has this
+/// hash, because its memoized values are valid again.
 fn take_slot(free: &mut FreeSlots, hash: EntryIdentity) -> Option<ClassFile> {
     let key = if free.contains_key(&hash) { hash } else { *free.keys().next()? };
     let slots = free.get_mut(&key)?;

@@ -12,14 +12,16 @@ use vfs::file::FileId;
 
 use crate::db::RootDatabase;
 
-/// The class list of one container.
+/// The list of a container's classes in the database: a base list, and patches, which are its differences to the base
+/// list.
 pub(crate) struct ClassList {
     pub(crate) container: Container,
-    /// The index of each file in the base.
+    /// The index of each file in the base list ([`Container::base`]).
     places: FxHashMap<FileId, u32>,
 }
 
-/// The maximum size of patches (see [`size`]) for which a new base is never built.
+/// The maximum size of the patches ([`size`]): if the difference to the base list is larger, the base list may be
+/// replaced by the current list.
 const FEW: usize = 64;
 
 impl ClassList {
@@ -39,8 +41,7 @@ impl ClassList {
         }
     }
 
-    /// Sets the list to these classes, in this order. `unedited` returns the input of a file that no edit has
-    /// changed.
+    /// Sets the list to these classes, in this order. `unedited` returns the input of a file that was never edited.
     pub(crate) fn set(
         &mut self,
         db: &mut RootDatabase,
@@ -95,8 +96,8 @@ impl ClassList {
     }
 }
 
-/// The patches that turn the base into these classes. `places` has the index of each file in the base. Classes that
-/// are not at their file's place in the base are put into the patch of the next class that is.
+/// Returns the patches, that is, the differences, that turn the list `base` into `classes`. `places` has the index of
+/// each file in `base`. A class that is not at the index of its file is put into the patch of the next class that is.
 fn patches(
     base: &[ClassFile],
     places: &FxHashMap<FileId, u32>,
@@ -129,12 +130,12 @@ fn patches(
     acc
 }
 
-/// The number of classes that the patches add or remove.
+/// The number of classes that the patches add to the base list or remove from it.
 fn size(patches: &[Patch]) -> usize {
     patches.iter().map(|it| it.classes.len().max(1)).sum()
 }
 
-/// The durability of a container's base list.
+/// The durability of the salsa input that holds a container's base list.
 fn base_durability(role: Role) -> Durability {
     match role {
         Role::App => Durability::MEDIUM,
@@ -142,7 +143,7 @@ fn base_durability(role: Role) -> Durability {
     }
 }
 
-/// The durability of the role and the patches, which say what the container holds now.
+/// The durability of the salsa inputs that hold a container's role and the patches to its base list.
 fn list_durability(role: Role) -> Durability {
     match role {
         Role::App => Durability::LOW,

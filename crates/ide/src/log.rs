@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use salsa::{Event, EventKind, Id};
 
-/// One step of a query.
+/// What salsa did with a query.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueryStep {
     /// The query was executed.
@@ -13,7 +13,7 @@ pub enum QueryStep {
     Checked,
 }
 
-/// The recorded steps: step, name of the query, and id of the value that the query was asked about.
+/// The recorded steps: kind of the step, name of the query, and id of the value that the query was asked about.
 #[derive(Clone, Default)]
 pub(crate) struct QueryLog(Arc<Mutex<Vec<(QueryStep, String, Id)>>>);
 

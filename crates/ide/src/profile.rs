@@ -28,7 +28,7 @@ use crate::whole::{Whole, WorkerSets};
 #[derive(Clone, Debug)]
 pub struct PaperRecord(Record);
 
-/// Reads a class of the API, of which the analysis uses only the signatures.
+/// Reads a class of the API, that is, of the JDK. The analysis uses only the signatures of such classes.
 ///
 /// # Errors
 /// When the structure of the file cannot be read. The class then counts as outside.
@@ -39,7 +39,7 @@ pub fn read_api_class(bytes: &[u8]) -> Result<PaperRecord, Fault> {
 /// Analyses a class of the program, and returns its record and the answer about the selected methods, without graphs.
 ///
 /// # Errors
-/// See [`read_api_class`].
+/// When the structure of the file cannot be read.
 pub fn paper_record_and_answer(
     bytes: &[u8],
     select: &dyn Fn(&MethodName) -> bool,
@@ -56,15 +56,15 @@ pub fn paper_record_and_answer(
 pub enum ProfileAnswers {
     /// Profile `jvm`: answers that hold for every completion of the program.
     Jvm(Arc<Whole>),
-    /// Profile `paper`: answers by the rules of Fig. 4.
+    /// Profile `paper`: answers by the rules in Fig. 4 of the CONFLEX paper.
     Paper(Box<Paper>),
 }
 
-/// The state that a worker keeps between questions.
+/// The state that a worker thread keeps between questions.
 pub enum ProfileWork {
     /// For profile `jvm`: the sets of exceptions that the worker has used.
     Jvm(Box<WorkerSets>),
-    /// For profile `paper`: the same.
+    /// For profile `paper`: the exception types, and the sets of them that the worker has used.
     Paper(Box<Universe>),
 }
 
@@ -120,7 +120,8 @@ impl ProfileAnswers {
         }
     }
 
-    /// The explanations that `scope` asks for. For an instruction, its calls come first.
+    /// Returns the explanations that `scope` asks for. For a single instruction, the explanations of its calls come
+    /// first.
     pub fn explanations(
         &self,
         work: &mut ProfileWork,
@@ -141,8 +142,8 @@ impl ProfileAnswers {
         acc
     }
 
-    /// The reasons why exceptions leave the method; if a pc is given, the reasons why the instructions there raise
-    /// exceptions, before any handler catches them.
+    /// The reasons why exceptions leave the method. If a pc is given: the reasons why the instructions at this pc
+    /// raise exceptions, before any handler catches them.
     fn explained_exceptions(
         &self,
         work: &mut ProfileWork,
@@ -167,8 +168,8 @@ impl ProfileAnswers {
         }
     }
 
-    /// The reasons why the calls of a method have their targets; in profile `paper` without receivers, which its
-    /// rules do not use.
+    /// The reasons why the calls of a method have their targets. In profile `paper`, whose rules do not use
+    /// receivers, no receivers are listed.
     fn explained_calls(&self, sources: &mut dyn Sources, scope: &Scope<'_>) -> Vec<ExplainedCall> {
         match self {
             ProfileAnswers::Jvm(it) => it.explained_calls(sources, scope),
@@ -188,7 +189,7 @@ impl ProfileAnswers {
         }
     }
 
-    /// Adds to `needs` what the graph of a method needs from elsewhere.
+    /// Adds to `needs` the methods that the graph of a method requires.
     pub fn needs(&self, needs: &mut Needs, method: MethodName, code: &MethodCode, graph: &Graph) {
         match self {
             ProfileAnswers::Jvm(it) => needs.of_method(it.calls_table(), method, code),
@@ -196,7 +197,7 @@ impl ProfileAnswers {
         }
     }
 
-    /// The methods that graphs need and that do not belong to the platform, sorted by text.
+    /// The methods that the graphs in `needs` require, without those of the JDK, sorted by text.
     pub fn required(&self, needs: &Needs) -> BTreeSet<MethodName> {
         let whole = match self {
             ProfileAnswers::Jvm(it) => Some(it.calls_table()),
@@ -205,7 +206,8 @@ impl ProfileAnswers {
         needs.methods(self.hierarchy(), whole)
     }
 
-    /// The known direct superclasses of these throwable types and of all types above them, by name.
+    /// The known direct superclasses of these throwable types and of all their superclasses: pairs of class and
+    /// superclass.
     pub fn super_types(&self, types: &FxHashSet<Text>) -> Vec<(Text, Text)> {
         self.universe().map_or_else(Vec::new, |it| interface::super_types(it, types))
     }
@@ -215,7 +217,7 @@ impl ProfileAnswers {
         interface::is_quiet(self.hierarchy(), class)
     }
 
-    /// A hash of the names that the program knows.
+    /// A hash of the names that the program defines: its classes with their supertypes and non-private methods.
     pub fn names(&self) -> u64 {
         interface::names(self.hierarchy())
     }

@@ -39,8 +39,8 @@ impl Whole {
         reached.map(|it| classes.name(it)).collect()
     }
 
-    /// The start of a path to the method, and the methods on it with this one last; `None` if the method is not
-    /// reached.
+    /// The path of calls to a method: its start, and the methods on it, of which the last is the method itself;
+    /// `None` if the method is not reached.
     pub fn way_to(&self, method: MethodName) -> WayTo {
         let reachable = self.reachable()?;
         let (from, way) = reachable.way(self.calls_table().classes.named(method)?)?;

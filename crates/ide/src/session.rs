@@ -52,7 +52,7 @@ pub enum Subject {
     Explanations(Explained),
 }
 
-/// What is explained of each method.
+/// The parts of each method that are explained.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Explained {
     /// If given, only the instructions at this pc are explained.
@@ -70,37 +70,38 @@ pub struct Question {
     pub subject: Subject,
     /// Patterns for the methods to show; if there are none, all methods are shown.
     pub shown: Vec<MethodPattern>,
-    /// Patterns for targets: only calls that may run a matching method are shown; if there are none, all calls are.
+    /// Patterns for targets: only calls that may run a matching method are shown; if there are none, all calls are
+    /// shown.
     pub to: Vec<MethodPattern>,
 }
 
 /// The answer about one class.
 #[derive(Clone, Debug, Default)]
 pub struct ClassState {
-    /// The class; none if its file cannot be read.
+    /// The name of the class; `None` if the file cannot be read.
     pub class: Option<Text>,
-    /// The answers about its methods.
+    /// The answers about the methods of the class.
     pub methods: Vec<MethodState>,
-    /// A note about irregularities of the class file.
+    /// A note about irregularities of the class file, if there are any.
     pub note: Option<String>,
-    /// The reason why the file cannot be read.
+    /// The reason why the file cannot be read, if it cannot.
     pub failed: Option<Fault>,
     /// The shown methods whose code cannot be read.
     pub failed_methods: Vec<(MethodName, Fault)>,
-    /// The definition that shadows this one, if there is one.
+    /// The class definition that shadows the definition in this file, if there is one.
     pub shadowed: Option<Definition>,
     /// For each pattern of shown methods, whether it selects a method of this class.
     pub matched: Vec<bool>,
     /// The number of methods of the class.
     pub n_methods: usize,
-    /// The number of shown methods with code that are not reached, if reachability was asked for.
+    /// The number of shown methods with code that are not reached; 0 if reachability was not computed.
     pub n_unreached: usize,
 }
 
 /// The answer about the program as a whole.
 #[derive(Clone, Debug, Default)]
 pub struct WholeState {
-    /// The state of the program.
+    /// The generation of the program, its hierarchy faults, and the errors of its entry points.
     pub program: ProgramState,
     missing: Arc<[Missing]>,
     entries: Vec<Entry>,
@@ -113,26 +114,27 @@ pub struct Session {
     /// The files whose classes are shown, in order.
     shown: Arc<[FileId]>,
     places: Arc<FxHashMap<FileId, usize>>,
-    /// The shown files that have not been answered about yet.
+    /// The shown files for which no answer was computed yet.
     unasked: Arc<FxHashSet<FileId>>,
     /// The files whose classes changed since the last answer.
     edited: FxHashSet<FileId>,
-    /// Classes whose analysis panicked, with the messages. They are left out of the program.
+    /// The classes whose analysis panicked, each with the panic message. They are left out of the program.
     broken: FxHashMap<FileId, String>,
-    /// The containers as reported, including the broken classes.
+    /// The containers as last reported by the client, with the classes whose analysis panicked; `None` before the
+    /// first report.
     listings: Option<Vec<Listing>>,
     /// The answer about each shown class.
     states: FxHashMap<FileId, ClassState>,
-    /// The files that define each shown class.
+    /// For each shown class, the files that define it.
     files: Arc<FxHashMap<Text, Vec<FileId>>>,
-    /// The files with methods that the patterns select.
+    /// The files that have methods selected by the patterns.
     selected: Arc<FxHashSet<FileId>>,
     /// The number of readable classes and the number of methods that the answer covers.
     n: (usize, usize),
     whole: WholeState,
 }
 
-/// The work of one cycle: a snapshot that any number of threads can share.
+/// The work that recomputes the answer after a change: a snapshot that any number of threads can share.
 #[derive(Clone)]
 pub struct Job {
     analysis: Analysis,
@@ -141,16 +143,16 @@ pub struct Job {
     places: Arc<FxHashMap<FileId, usize>>,
     unasked: Arc<FxHashSet<FileId>>,
     edited: Arc<FxHashSet<FileId>>,
-    /// The files that define each shown class.
+    /// For each shown class, the files that define it.
     known: Arc<FxHashMap<Text, Vec<FileId>>>,
-    /// The files with methods that the patterns select.
+    /// The files that have methods selected by the patterns.
     selected: Arc<FxHashSet<FileId>>,
     /// Maps class files to paths for people.
     display: Arc<dyn Places>,
     generation: Option<u64>,
 }
 
-/// The first result of a job.
+/// The result of [`Job::update`]: what must be recomputed, and the answer about the whole program.
 pub struct Update {
     /// The classes whose answer must be recomputed.
     pub stale: Vec<FileId>,
@@ -198,7 +200,7 @@ impl Session {
         }
     }
 
-    /// Leaves these classes out of the program until they change, because their analysis panicked.
+    /// Leaves these classes, whose analysis panicked with the given messages, out of the program until they change.
     pub fn leave_out(&mut self, classes: Vec<(FileId, String)>) {
         self.broken.extend(classes);
         if let Some(it) = &self.listings {
@@ -218,7 +220,7 @@ impl Session {
         listings
     }
 
-    /// Returns the work to do for the current state. `display` maps class files to paths.
+    /// Returns the work to do for the current state. `display` maps class files to paths for people.
     pub fn job(&self, display: Arc<dyn Places>) -> Job {
         Job {
             analysis: self.host.analysis(),
@@ -234,8 +236,8 @@ impl Session {
         }
     }
 
-    /// Stores the results of a job: the answer about the program and about each stale class. Returns the differences.
-    /// The job must have been dropped.
+    /// Stores the results of a job: the answer about the program, and the answer about each stale class. Returns the
+    /// differences to the previous answers. The caller must drop the job before this call.
     pub fn take(&mut self, update: Update, classes: Vec<(FileId, ClassState)>) -> Vec<Changed> {
         self.edited.clear();
         let asked: FxHashMap<FileId, usize> = classes.iter().enumerate().map(|(i, it)| (it.0, i)).collect();
@@ -319,8 +321,8 @@ impl Session {
         self.edited.contains(&file)
     }
 
-    /// Prepares for the next change, so that it does not have to wait. Call this when there is nothing else to do.
-    /// Stops early when `cancelled` returns true.
+    /// Works on the program ahead of the next change, so that the answer to that change takes less time. Call this
+    /// when there is nothing else to do. Stops early when `cancelled` returns true.
     pub fn keep_current(&mut self, cancelled: &mut dyn FnMut() -> bool) {
         self.host.keep_current(cancelled);
     }
@@ -332,7 +334,8 @@ impl Session {
 }
 
 impl Job {
-    /// The classes that changed. Any number of threads can analyse them first, by [`Job::prepare`].
+    /// Returns the files whose classes changed. Any number of threads can analyse these classes before the update, by
+    /// [`Job::prepare`].
     pub fn edited(&self) -> Vec<FileId> {
         self.edited.iter().copied().collect()
     }
@@ -546,7 +549,8 @@ impl Job {
         Ok(())
     }
 
-    /// Restricts calls to those with a selected target.
+    /// Restricts an answer about calls to the calls with a target that the question selects. Other answers stay as
+    /// they are.
     fn narrowed(&self, answer: MethodAnswer) -> MethodAnswer {
         let to = &self.question.to;
         match answer {
@@ -576,13 +580,14 @@ fn code(
 enum MethodAnswers {
     Throws(Arc<[Throws]>),
     Calls(Arc<[Calls]>),
-    /// The graphs, and whether each method is a ghost.
+    /// The final graph of each method, and whether each method is a ghost.
     Graphs(Arc<[Arc<Graph>]>, Vec<bool>),
     Bodies,
 }
 
 impl MethodAnswers {
-    /// The answer about one method.
+    /// Returns the answer about the method with this index; `None` if there is no such answer, as for a method
+    /// without code.
     fn of(&self, method: MethodName, index: usize, has_code: bool) -> Option<MethodAnswer> {
         match self {
             // If another definition shadows the class, the answer is about the methods of that definition.

@@ -1,6 +1,7 @@
-//! Answers about a whole program, as far as it is there: where calls go, what methods let out, and why.
+//! Answers about a whole program, some classes of which may be missing: call targets, exceptions, and explanations.
 //!
-//! [`read_class`] takes one class apart, for as many workers as there are; [`Whole::new`] joins what they made.
+//! [`read_class`] reads one class; any number of workers can do that. [`Whole::new`] joins the records of all
+//! classes.
 
 use analysis::fault::Fault;
 use analysis::parts::{MethodCode, Scratch};
@@ -28,16 +29,16 @@ pub use analysis::whole::record::ClassRecord;
 use crate::entries::EntryRequest;
 use crate::pattern::NoMatch;
 
-/// Takes one class apart. `scratch` is memory that one class leaves for the next.
+/// Reads a class into the record that [`Whole`] needs. `scratch` holds buffers that are reused from class to class.
 ///
 /// # Errors
-/// When the structure of the file cannot be read: the class is then outside.
+/// When the structure of the file cannot be read. The class then counts as missing.
 pub fn read_class(bytes: &[u8], scratch: &mut Scratch) -> Result<ClassRecord, Fault> {
     class_record(bytes, scratch).map_err(Fault::from)
 }
 
-/// Like [`read_class`], for a class of which only the call targets are needed: most bodies are not read, so the
-/// exceptions of its methods are unknown.
+/// Returns a reduced record of a class, for programs whose exceptions are not computed. Only bodies that may create
+/// function objects are read, because call targets depend on these. The exceptions of the other methods are unknown.
 ///
 /// # Errors
 /// The errors of [`read_class`].
@@ -45,33 +46,35 @@ pub fn read_functions(bytes: &[u8], scratch: &mut Scratch) -> Result<ClassRecord
     record_of_functions(bytes, scratch).map_err(Fault::from)
 }
 
-/// A whole program.
+/// A whole program, and the answers about it.
 pub struct Whole {
     state: State,
 }
 
-/// How far a program is analysed.
+/// The stages to which a program is analysed.
 enum State {
-    /// It is known where its calls go.
+    /// The targets of all calls are known.
     Resolved(Box<CallTable>),
-    /// It is known what its methods let out, too.
+    /// The targets of all calls and the exceptions that leave each method are known.
     Solved(Box<SolvedProgram>, Box<Exceptions>),
 }
 
-/// What a whole program is made with.
+/// The settings with which a whole program is analysed.
 pub struct Setup<'a> {
-    /// What its answers rest on.
+    /// The assumptions of the answers.
     pub options: WholeOptions,
-    /// What is known of packages besides what the JDK image says.
+    /// Facts about packages in addition to those that the modules of the JDK image state, for example from the
+    /// modules of the program.
     pub packages: &'a Packages,
-    /// Where it starts, if calls go only to receivers that code makes which is reached from there.
+    /// The entry points: calls go only to receivers created in code that is reached from them. `None` if all code
+    /// counts as reached.
     pub entries: Option<&'a EntryRequest>,
-    /// Whether it is asked what methods let out.
+    /// Whether to compute the exceptions that leave the methods.
     pub solve: bool,
 }
 
 impl Setup<'_> {
-    /// The entry points that are asked for, if any are.
+    /// Returns the requested entry points; `None` if the field `entries` is `None`.
     pub(crate) fn points(&self, classes: &ClassTable) -> Result<Option<Vec<EntryPoint>>, NoMatch> {
         let Some(request) = self.entries else { return Ok(None) };
         match request.unmatched(classes) {
@@ -81,23 +84,24 @@ impl Setup<'_> {
     }
 }
 
-/// A fault of a class's supertypes.
+/// A fault in the supertypes of a class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HierarchyFault {
     /// The class: `p/C`.
     pub class: String,
-    /// What is wrong.
+    /// The kind of the fault.
     pub kind: ProblemKind,
-    /// The supertype concerned; the class itself where there is no other.
+    /// The supertype with which the fault occurs; the class itself if no other class is involved.
     pub other: String,
 }
 
-/// What a worker keeps from question to question: the sets of exceptions that it meets on its way. There are none if
-/// nobody asked what methods let out.
+/// The sets of exceptions that a worker has used, kept from question to question. `None` if the program was joined
+/// without solving for exceptions.
 pub struct WorkerSets(Option<Sets>);
 
 impl Whole {
-    /// Joins the classes, in class-path order, and solves the program. Of two classes with one name the first counts.
+    /// Joins the classes, in class-path order, and solves the program. Of several classes with one name, the first is
+    /// used; but a ghost yields to a class that is not a ghost.
     pub fn new(records: Vec<(ClassRecord, Role)>, options: WholeOptions) -> Self {
         let classes = ClassTable::with_packages(records, &options, &Packages::default());
         Whole::solved(classes, options, None)
@@ -108,10 +112,10 @@ impl Whole {
         Whole { state: State::Solved(Box::new(program), Box::new(sets)) }
     }
 
-    /// Joins the classes, in class-path order, and analyses the program as `setup` says.
+    /// Joins the classes, in class-path order, and analyses the program with these settings.
     ///
     /// # Errors
-    /// When a pattern of the entry points selects nothing.
+    /// When a pattern of the entry points selects no method.
     pub fn joined(records: Vec<(ClassRecord, Role)>, setup: &Setup<'_>) -> Result<Self, NoMatch> {
         let classes = ClassTable::with_packages(records, &setup.options, setup.packages);
         let entries = setup.points(&classes)?;
@@ -121,7 +125,7 @@ impl Whole {
         Ok(Whole { state: State::Resolved(Box::new(resolved(classes, setup.options, entries))) })
     }
 
-    /// The program with where its calls go.
+    /// Returns the table of the program's calls and their targets.
     pub(crate) fn calls_table(&self) -> &CallTable {
         match &self.state {
             State::Resolved(it) => it,
@@ -129,7 +133,7 @@ impl Whole {
         }
     }
 
-    /// The solved program and its sets; `None` if nobody asked what methods let out.
+    /// Returns the solved program and its sets; `None` if the program was joined without solving for exceptions.
     pub(crate) fn solution(&self) -> Option<(&SolvedProgram, &Exceptions)> {
         match &self.state {
             State::Resolved(_) => None,
@@ -142,23 +146,23 @@ impl Whole {
     }
 
     /// The records that are shadowed by another record of the same class: pairs of the number of the shadowed record
-    /// and of the one that shadows it.
+    /// and the number of the shadowing one.
     pub fn passed_over(&self) -> &[(usize, usize)] {
         &self.classes().passed_over
     }
 
-    /// The faults of supertypes outside the JDK, by text.
+    /// The faults in the supertypes of classes outside the JDK, sorted by text.
     pub fn hierarchy_faults(&self) -> Vec<HierarchyFault> {
         faults(&self.classes().hierarchy)
     }
 
-    /// Where the calls of a method go, by instruction; none of a method that is not in the program.
+    /// The targets of a method's calls, by instruction; empty if the method is not in the program.
     pub fn calls(&self, method: MethodName, code: &MethodCode) -> Vec<Call> {
         let calls = self.calls_table();
         calls.classes.named(method).map_or_else(Vec::new, |it| method::calls(calls, it, Some(code)))
     }
 
-    /// What a method calls whose code is not in its class file, or cannot be read.
+    /// The calls of a method without code in its class file, or with code that cannot be read.
     pub fn unseen_calls(&self, method: MethodName) -> Vec<Call> {
         let calls = self.calls_table();
         calls.classes.named(method).map_or_else(Vec::new, |it| method::calls(calls, it, None))
@@ -169,7 +173,8 @@ impl Whole {
         self.classes().named(method).is_some_and(|it| self.classes().ghost(it).is_some())
     }
 
-    /// What a method lets out; `None` if it is not in the program, or if nobody asked what methods let out.
+    /// The exceptions that leave a method; `None` if the method is not in the program, or if the program was joined
+    /// without solving for exceptions.
     pub fn throws(&self, work: &mut WorkerSets, method: MethodName) -> Option<Throws> {
         let id = self.classes().named(method)?;
         Some(method::throws(self.solution()?.0, work.0.as_mut()?, id))
@@ -189,7 +194,8 @@ impl Whole {
         graph
     }
 
-    /// Why a method lets out what it does, or what is below the class `only`; `None` if it is not in the program.
+    /// The chains of facts that explain the exceptions leaving a method; with `only`, the exceptions of this class
+    /// and its subclasses. `None` if the method is not in the program, or exceptions were not solved for.
     pub fn ways(
         &self,
         work: &mut WorkerSets,
@@ -201,8 +207,9 @@ impl Whole {
         Some(ways(self.solution()?.0, &mut work.0.as_mut()?.exceptions, bodies, id, only))
     }
 
-    /// Why some instructions of a method raise what they do, before the handlers around them; `None` if the method is
-    /// not in the program.
+    /// The chains of facts that explain the exceptions raised by instructions of a method, before any handler catches
+    /// them; with `only`, the exceptions of this class and its subclasses. `None` if the method is not in the
+    /// program, or exceptions were not solved for.
     pub fn ways_at(
         &self,
         work: &mut WorkerSets,
@@ -215,8 +222,8 @@ impl Whole {
         Some(ways_at(self.solution()?.0, &mut work.0.as_mut()?.exceptions, bodies, id, instrs, only))
     }
 
-    /// The classes whose objects select a target of a call of `caller`, each with its chain of supertypes; at most
-    /// `limit`.
+    /// The classes whose objects select `target` in a call of `caller`, each with its chain of supertypes; at most
+    /// `limit` classes.
     pub fn selecting(
         &self,
         caller: MethodName,
@@ -230,19 +237,19 @@ impl Whole {
         }
     }
 
-    /// The absent classes that the program names, by text.
+    /// The missing classes that the program names, sorted by text.
     pub fn missing(&self) -> Vec<Missing> {
         missing_classes(self.calls_table())
     }
 
-    /// What a worker needs to ask.
+    /// Creates the state of a worker.
     pub fn work(&self) -> WorkerSets {
         let sets = |it: &Exceptions| Sets { exceptions: it.clone(), texts: Texts::default() };
         WorkerSets(self.solution().map(|it| sets(it.1)))
     }
 }
 
-/// The faults of supertypes outside the JDK, by text.
+/// Returns the faults in the supertypes of classes outside the JDK, sorted by text.
 pub(crate) fn faults(hierarchy: &Hierarchy) -> Vec<HierarchyFault> {
     let is_ours = |it: &&Problem| hierarchy.class(it.class).is_some_and(|it| hierarchy.role(it) != Role::Jdk);
     let faults = hierarchy.problems().iter().filter(is_ours);

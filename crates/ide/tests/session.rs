@@ -11,7 +11,7 @@ use ide::{EntryIdentity, FileId, Role, Settings, WorldKind};
 use test_utils::asm::assemble;
 use vfs::file::Vfs;
 
-/// Knows no paths.
+/// A map from definitions to paths that knows no paths.
 struct Nowhere;
 
 impl Places for Nowhere {

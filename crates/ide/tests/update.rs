@@ -46,7 +46,7 @@ struct Interruptions {
     rng: Rng,
     /// The same program without cancelled advances. None if cancelled advances may go to other programs too.
     twin: Option<Kept>,
-    /// The last few programs that it advanced to.
+    /// The last few programs that the keeper advanced to.
     visited: Vec<Visited>,
     /// The number of cancelled advances.
     n: usize,
@@ -395,7 +395,7 @@ fn equally_short_ways_do_not_depend_on_history() {
     assert!(says.iter().any(|it| it.contains("p/A.m") && it.contains("MissingCode")), "{says:#?}");
 }
 
-/// The same if the unreadable code is one call further away.
+/// If the unreadable code is one call further away, the reason is chosen in the same way.
 #[test]
 fn equally_short_ways_do_not_depend_on_history_one_call_further() {
     let says = says_of_two_ways(
@@ -446,9 +446,9 @@ struct Counts {
     code: usize,
     /// Edits for which the program was rebuilt.
     refused: usize,
-    /// See [`Editor::n_ghosts`].
+    /// The number of methods that became ghosts or ceased to be ghosts, as in [`Editor::n_ghosts`].
     ghosts: usize,
-    /// See [`Interruptions`].
+    /// The counts of cancelled advances, as in [`Interruptions`].
     broken_off: usize,
     taken_after: usize,
 }

@@ -1,5 +1,5 @@
-//! The trait through which queries see the database. The struct that implements it lives in `ide`.
+//! The trait through which queries see the database. The struct that implements the trait is in `ide`.
 
-/// The database of class files and of everything derived from them.
+/// The salsa database of class files and of everything derived from them.
 #[salsa::db]
 pub trait Db: salsa::Database {}

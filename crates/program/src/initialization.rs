@@ -1,7 +1,8 @@
-//! The order in which initialising a class initialises others (JVMS §5.5), defined once for all callers.
+//! The order in which initialising a class initialises other classes (JVMS §5.5).
 //!
-//! The procedure is recursive: the superclass first, with everything that it initialises, then the superinterfaces
-//! that declare an instance method with code, then the class itself. An interface initialises nothing but itself.
+//! The procedure is recursive: first the superclass, with everything that initialising the superclass initialises;
+//! then the superinterfaces that declare an instance method with code; then the class itself. Initialising an
+//! interface initialises no other class.
 
 use classfile::names::{ClassName, Descriptor, Name};
 use rustc_hash::FxHashSet;
@@ -11,20 +12,20 @@ use crate::members::MethodId;
 use crate::members::declared::{declared, find_method};
 use crate::outline::Method;
 
-/// A step of initialising a class.
+/// One step of the procedure that initialises a class (JVMS §5.5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// The superclass is initialised, by steps of its own. `java/lang/Object` is left out where it is absent: it runs
-    /// nothing that could fail.
+    /// The superclass is initialised, in steps of its own. There is no such step for an absent `java/lang/Object`,
+    /// whose initialisation runs nothing that could fail.
     Superclass(Link),
-    /// The initialiser of a superinterface runs, and no other: one with an instance method that has code, or an
-    /// absent one, which may have such a method.
+    /// The initialiser of a superinterface runs. The superinterface declares an instance method with code, or is
+    /// absent and may declare such a method.
     Interface(Link),
     /// The class's own initialiser runs.
     Own(MethodId),
 }
 
-/// The steps of initialising a class, in the order of the JVM.
+/// Returns the steps of initialising a class, in the order in which the JVM takes them.
 pub fn steps(hierarchy: &Hierarchy, class: ClassId) -> impl DoubleEndedIterator<Item = Step> + use<> {
     let object = ClassName::new(b"java/lang/Object");
     let is_interface = hierarchy.is_interface(class);
@@ -34,9 +35,9 @@ pub fn steps(hierarchy: &Hierarchy, class: ClassId) -> impl DoubleEndedIterator<
     superclass.map(Step::Superclass).into_iter().chain(interfaces.into_iter().map(Step::Interface)).chain(own)
 }
 
-/// Visits what initialising a class runs, from the initialiser that runs last to the one that runs first:
-/// initialisers, and absent classes whose initialisers may run. `enter` is asked before each class of the chain of
-/// superclasses; where it answers `false` the walk ends.
+/// Calls `visit` for each initialiser that may run because `class` is initialised, from the one that runs last to the
+/// one that runs first. `enter` is called for the class and then for each superclass; the search ends when `enter`
+/// returns false.
 pub fn walk(
     hierarchy: &Hierarchy,
     class: ClassId,
@@ -44,7 +45,7 @@ pub fn walk(
     mut visit: impl FnMut(Initializer),
 ) {
     let mut next = Some(class);
-    // The hierarchy cuts circles of superclasses.
+    // The loop ends, because the hierarchy cuts cycles of superclasses.
     while let Some(class) = next.take().filter(|it| enter(*it)) {
         for step in steps(hierarchy, class).rev() {
             match step {
@@ -63,16 +64,17 @@ pub fn walk(
     }
 }
 
-/// An initialiser that initialising a class may run.
+/// An initialiser that may run because a class is initialised.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Initializer {
     /// The method `<clinit>` of a present class.
     Present(MethodId),
-    /// That of this absent class, and whatever initialising it initialises.
+    /// The initialiser of this absent class, and all initialisers that run before it because the absent class is
+    /// initialised.
     Absent(ClassName),
 }
 
-/// The class's own initialiser (JVMS §2.9.2).
+/// Returns the class's own initialiser, the method `<clinit>` (JVMS §2.9.2); `None` if the class has no initialiser.
 pub fn class_initializer(hierarchy: &Hierarchy, class: ClassId) -> Option<MethodId> {
     let id = find_method(hierarchy, class, Name::new(b"<clinit>"), Descriptor::new(b"()V"))?;
     // From version 51 on, a method of this name is an initialiser only if it is static.
@@ -80,7 +82,8 @@ pub fn class_initializer(hierarchy: &Hierarchy, class: ClassId) -> Option<Method
     (major < 51 || declared(hierarchy, id).flags.is_static()).then_some(id)
 }
 
-/// The superinterfaces that initialising a class initialises, superinterfaces before the interfaces that extend them.
+/// Returns the superinterfaces that are initialised because a class is initialised; each interface comes after the
+/// interfaces that it extends.
 fn interfaces(hierarchy: &Hierarchy, class: ClassId) -> Vec<Link> {
     let mut acc = Vec::new();
     let (mut seen, mut pending) = (FxHashSet::default(), hierarchy.interfaces(class).to_vec());
@@ -99,20 +102,21 @@ fn interfaces(hierarchy: &Hierarchy, class: ClassId) -> Vec<Link> {
             }
         }
     }
-    // The walk took the last interface first, and each before those that it extends.
+    // The walk listed the last interface first, and each interface before those that it extends.
     acc.reverse();
     acc
 }
 
-/// Whether code of `caller` runs only after the initialisation of `class` began (`semantics.md` §3.7): both are
-/// classes, and `class` is `caller` or above it.
+/// Returns whether the initialisation of `class` has begun whenever code of `caller` runs (`semantics.md` §3.7). This
+/// holds if neither is an interface, and `class` is `caller` or a superclass of `caller`.
 pub fn runs_already(hierarchy: &Hierarchy, caller: ClassId, class: ClassId) -> bool {
     !hierarchy.is_interface(caller)
         && !hierarchy.is_interface(class)
         && hierarchy.supers(caller).contains(&class)
 }
 
-/// Whether initialising the class runs any code, which may fail.
+/// Returns whether initialising the class may run code, which may fail: an initialiser of the class or of a
+/// supertype, or code of an absent supertype.
 pub fn may_fail(hierarchy: &Hierarchy, class: ClassId) -> bool {
     let runs_code = |it: &ClassId| class_initializer(hierarchy, *it).is_some();
     hierarchy.outside_above(class).is_some() || hierarchy.supers(class).iter().any(runs_code)

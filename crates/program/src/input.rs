@@ -1,8 +1,8 @@
 //! The salsa inputs: everything that answers depend on and that is not derived from something else.
 //!
-//! Only the single writer in `ide` sets them, and it compares old and new values first, because salsa does not
-//! (`engine.md`, rule 6). Inputs are never freed, so the input of a class that vanished is reused for the next
-//! class that appears.
+//! Only the single writer in `ide` sets the inputs. The writer first compares old and new values, because salsa does
+//! not (`engine.md`, rule 6). Inputs are never freed, so the input of a removed class is reused for the next class
+//! that is added.
 
 // salsa generates undocumented constructors and setters for each input; every item written here is documented.
 #![allow(missing_docs)]
@@ -20,10 +20,11 @@ pub struct ClassFile {
     /// The container that holds the class file.
     #[returns(copy)]
     pub container: Container,
-    /// The file, as numbered by the writer. An edited file has two inputs, of which one is listed at any time.
+    /// The id of the file. A file that was edited has two inputs of this type; its container lists one of them at any
+    /// time.
     #[returns(copy)]
     pub file: FileId,
-    /// The identity of the file's content.
+    /// The identity of the file's content: its sizes, CRC and hash, for comparisons.
     #[returns(copy)]
     pub hash: EntryIdentity,
     /// The bytes of the class file.
@@ -31,18 +32,19 @@ pub struct ClassFile {
     pub bytes: Arc<[u8]>,
 }
 
-/// A jar, folder or image on the class path.
+/// A jar, folder or JDK image on the class path.
 #[salsa::input(debug)]
 pub struct Container {
-    /// The container's role in the program.
+    /// The role of the container in the program.
     #[returns(copy)]
     pub role: Role,
-    /// The container's class files in directory order, as of the time when this list was built.
+    /// The container's class files in directory order, as of the time when this list was last built. `patches` holds
+    /// the edits since then.
     #[returns(deref)]
     pub base: Arc<[ClassFile]>,
-    /// The edits to `base`, each keyed by the index of the class that it replaces; classes added behind the end of
-    /// the list have the index after the last. An edit sets this field alone, so queries that read each class of
-    /// `base` stay valid.
+    /// The edits to `base`. Each patch has the index of the entry of `base` that it replaces; the patch for class
+    /// files that are added at the end has the length of `base`. An edit sets this field alone, so queries that read
+    /// only `base` stay valid.
     #[returns(deref)]
     pub patches: Arc<[Patch]>,
 }
@@ -50,21 +52,21 @@ pub struct Container {
 /// The class files that replace one entry of [`Container::base`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Patch {
-    /// The index of the replaced entry in `base`.
+    /// The index of the replaced entry in [`Container::base`].
     pub at: u32,
-    /// The replacements, in order. Empty if the class was removed.
+    /// The class files that replace the entry, in order; empty if the class was removed.
     pub classes: Arc<[ClassFile]>,
 }
 
 impl Container {
-    /// The container's current class files in directory order.
+    /// Returns the container's current class files in directory order: the base list with its patches applied.
     pub fn classes(self, db: &dyn Db) -> Vec<ClassFile> {
         patched(self.base(db), self.patches(db), |it| *it, |it| *it)
     }
 }
 
-/// Maps a list with its patches applied: `of` maps unpatched entries of `base`, `patch` maps replacements.
-/// `patches` must be sorted by `at`.
+/// Applies `patches` to the list `base` and returns the resulting list, with each entry mapped: an entry of `base`
+/// that no patch replaces by `of`, and a class file of a patch by `patch`. `patches` must be sorted by `at`.
 pub fn patched<T, U>(
     base: &[T],
     patches: &[Patch],
@@ -85,16 +87,16 @@ pub fn patched<T, U>(
 /// A container's role in the program (`semantics.md` §1).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Role {
-    /// Code that the user asks about.
+    /// Code that is analysed, and about which results are reported.
     App,
-    /// A library: analysed for its effects, not reported.
+    /// A library that the `App` code uses: analysed for its effects on that code, but without reported results.
     Lib,
-    /// The Java platform.
+    /// The class library of the JDK.
     Jdk,
 }
 
 impl Role {
-    /// The name of the role in output.
+    /// Returns the name that the output uses for the role.
     pub fn name(self) -> &'static str {
         match self {
             Role::App => "app",
@@ -107,10 +109,10 @@ impl Role {
 /// Which classes may exist besides the present ones (`semantics.md` §1).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum WorldKind {
-    /// Any number of unknown classes, which may do everything that Java allows.
+    /// Any number of unknown classes may exist, and they may do everything that Java allows.
     Open,
-    /// All names and the whole hierarchy are known, but code may be missing.
+    /// All class names and the whole hierarchy are known, but some class files may be missing.
     Declared,
-    /// What is not present does not exist.
+    /// No class exists besides the present ones.
     Closed,
 }

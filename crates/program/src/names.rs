@@ -1,7 +1,7 @@
-//! How classes and methods are named to machines and to people.
+//! The names of classes and methods, as machines and people read them.
 //!
 //! Machines get `p/C.m(I)V`, the text of the class file. People get `p.C.m(int)`. Names are sequences of UTF-16
-//! units that need not be Unicode, so they stay modified UTF-8 until they are written.
+//! units that need not be valid Unicode, so they stay in modified UTF-8 until output is written.
 
 use std::fmt;
 
@@ -9,34 +9,34 @@ use classfile::descriptor::{FieldType, MethodType};
 use classfile::mutf8::{self, Shown};
 use classfile::names::{ClassName, Descriptor, Member, MethodRef, Name};
 
-/// A text from a class file, as modified UTF-8. It lives as long as the process.
+/// A text from a class file, as modified UTF-8. The bytes live as long as the process.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Text(pub &'static [u8]);
 
-/// A method, by the class that declares it.
+/// A method, given by its class, its simple name and its descriptor.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MethodName {
     /// The internal name of the class: `java/lang/Object`.
     pub class: Text,
-    /// The simple name.
+    /// The simple name of the method.
     pub name: Text,
-    /// The descriptor: `(I)V`.
+    /// The descriptor of the method: `(I)V`.
     pub descriptor: Text,
 }
 
-/// Shows a method as people write it: `p.C.m(int,java.lang.String)`.
+/// Displays a method as people write it: `p.C.m(int,java.lang.String)`.
 #[derive(Clone, Copy)]
 pub struct Human(pub MethodName);
 
 impl Text {
-    /// The UTF-16 units.
+    /// Returns the UTF-16 units of the text.
     pub fn units(self) -> impl Iterator<Item = u16> {
         mutf8::units(self.0)
     }
 }
 
 impl MethodName {
-    /// The method that a member constant or a body names.
+    /// Returns the class, name and descriptor of an interned method reference as texts.
     pub fn of(method: MethodRef) -> Self {
         let it = method.get();
         MethodName {
@@ -46,7 +46,7 @@ impl MethodName {
         }
     }
 
-    /// The interned names.
+    /// Interns the texts of the class, the name and the descriptor, and returns them as one member reference.
     pub fn names(self) -> Member {
         Member {
             class: ClassName::new(self.class.0),
@@ -55,7 +55,8 @@ impl MethodName {
         }
     }
 
-    /// Appends the human form as modified UTF-8, which patterns are matched against.
+    /// Appends the method in the form that people read, `p.C.m(int)`, as modified UTF-8. The patterns that users
+    /// write for methods are matched against this form.
     pub fn human_bytes(&self, out: &mut Vec<u8>) {
         class_bytes(self.class.0, out);
         out.push(b'.');
@@ -63,7 +64,7 @@ impl MethodName {
         self.params_bytes(out);
     }
 
-    /// Appends the parameter list with its parentheses as modified UTF-8.
+    /// Appends the method's parameter list in the form that people read, with parentheses, as modified UTF-8.
     pub fn params_bytes(&self, out: &mut Vec<u8>) {
         let Some(ty) = MethodType::parse(self.descriptor.0) else {
             out.extend(self.descriptor.0);
@@ -80,12 +81,12 @@ impl MethodName {
     }
 }
 
-/// `p.C` for `p/C`.
+/// Appends an internal class name in the form that people read: `p.C` for `p/C`.
 fn class_bytes(name: &[u8], out: &mut Vec<u8>) {
     out.extend(name.iter().map(|&b| if b == b'/' { b'.' } else { b }));
 }
 
-/// `int`, `java.lang.String[]`.
+/// Appends a field type in the form that people read, such as `int` or `java.lang.String[]`.
 fn type_bytes(ty: FieldType<'_>, out: &mut Vec<u8>) {
     let dims = ty.0.iter().take_while(|&&b| b == b'[').count();
     match &ty.0[dims..] {

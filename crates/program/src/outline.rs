@@ -1,7 +1,7 @@
 //! Outlines: what the rest of a program can see of one class, without any method body.
 //!
-//! All names are resolved, and nothing depends on offsets or on the order of the constant pool. An outline
-//! therefore compares equal as long as only bodies change, and queries that read only outlines stay valid.
+//! An outline holds names, no offsets and no indices into the constant pool. It therefore compares equal as long as
+//! only method bodies change, and queries that read only outlines stay valid.
 
 use std::sync::Arc;
 
@@ -14,26 +14,28 @@ use classfile::names::{ClassName, Descriptor, Name};
 use crate::db::Db;
 use crate::input;
 
-/// The outline of one class.
+/// What the rest of a program can see of one class: flags, supertypes and members, without method bodies.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outline {
     /// The name of the class.
     pub class: ClassName,
-    /// The minor and major version of the class file. Sealed classes have an effect from major version 61 on.
+    /// The minor and the major version of the class file, in this order. The JVM reads nests from major version 55
+    /// on, and sealed classes from 61 on.
     pub version: (u16, u16),
     /// The access flags of the class.
     pub flags: Flags,
-    /// The direct superclass, if there is one.
+    /// The direct superclass of the class; `None` for `java/lang/Object` and for `module-info`.
     pub super_class: Option<ClassName>,
     /// The direct superinterfaces in class-file order.
     pub interfaces: Box<[ClassName]>,
-    /// The nest host, unless the class itself is the host (JVMS §4.7.28).
+    /// The nest host that the class names; `None` if the class names no other class as its host (JVMS §4.7.28).
     pub nest_host: Option<ClassName>,
-    /// The other members of the nest, if the class is its host (JVMS §4.7.29).
+    /// The classes that the class lists as members of its nest, if it is a nest host (JVMS §4.7.29).
     pub nest_members: Box<[ClassName]>,
-    /// The permitted direct subclasses, if the class is sealed (JVMS §4.7.31).
+    /// The content of `PermittedSubclasses`, if the class has this attribute (JVMS §4.7.31).
     pub permitted: Option<Box<[ClassName]>>,
-    /// The promise for all methods of the class, if the whole class is a ghost.
+    /// The promise that a `GhostComponent` annotation of the class makes for all methods of the class; `None` if the
+    /// class does not have this annotation.
     pub ghost: Option<Ghost>,
     /// The declared fields in class-file order.
     pub fields: Box<[Field]>,
@@ -44,33 +46,36 @@ pub struct Outline {
 /// A declared field.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Field {
-    /// The access flags.
+    /// The access flags of the field.
     pub flags: Flags,
-    /// The name.
+    /// The simple name of the field.
     pub name: Name,
-    /// The descriptor.
+    /// The descriptor of the field.
     pub descriptor: Descriptor,
 }
 
 /// A declared method.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Method {
-    /// The access flags.
+    /// The access flags of the method.
     pub flags: Flags,
-    /// The name.
+    /// The simple name of the method.
     pub name: Name,
-    /// The descriptor.
+    /// The descriptor of the method.
     pub descriptor: Descriptor,
-    /// The `throws` clause (JVMS §4.7.5).
+    /// The exception types in the method's `throws` clause (JVMS §4.7.5).
     pub throws: Box<[ClassName]>,
-    /// The promise that stands in for the method's code, if the method is a ghost.
+    /// The promise that a `GhostComponent` annotation of the method makes in place of code; `None` if the method does
+    /// not have this annotation.
     pub ghost: Option<Ghost>,
 }
 
-/// The promise of a `GhostComponent` annotation. `None` marks an element that the annotation does not have.
+/// The promise that a `GhostComponent` annotation makes about methods without code. An element that the annotation
+/// does not have is `None`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Ghost {
-    /// The exceptions that never leave the method, as written in the annotation: class names, or `any`.
+    /// The exceptions that never leave the method, as written in the annotation: names of classes, each of which
+    /// includes its subclasses, or `any` for all exceptions.
     pub handlers: Option<Box<[Name]>>,
     /// All methods that the method may call, as written in the annotation.
     pub req_meths: Option<Box<[Name]>>,
@@ -79,8 +84,8 @@ pub struct Ghost {
 /// Parses the class file in `bytes` and returns its outline.
 ///
 /// # Errors
-/// Fails if the structure of the file or the name of a supertype or member cannot be read; the class then
-/// counts as absent. A nest, `throws` clause or annotation that cannot be read counts as missing, because the JVM
+/// Fails if the structure of the file or the name of a supertype or member cannot be read; the class then counts as
+/// absent. Unreadable nests, `throws` clauses and annotations are no error and count as missing, because the JVM
 /// reads them late or never.
 pub fn class_outline(bytes: &[u8]) -> Result<Outline> {
     outline_of(&ClassFile::parse(bytes)?)
@@ -89,7 +94,7 @@ pub fn class_outline(bytes: &[u8]) -> Result<Outline> {
 /// Returns the outline of a parsed class file.
 ///
 /// # Errors
-/// As for [`class_outline`].
+/// Fails if the name of a supertype or member cannot be read.
 pub fn outline_of(class: &ClassFile<'_>) -> Result<Outline> {
     let attributes = class.attributes();
     Ok(Outline {
@@ -127,7 +132,8 @@ fn method(it: &MemberInfo<'_, '_>) -> Result<Method> {
     })
 }
 
-/// Returns the first annotation with the simple name `GhostComponent`, visible or invisible.
+/// Returns the content of the first annotation with the simple name `GhostComponent`, visible or invisible at run
+/// time; `None` if there is none.
 fn ghost(attributes: Attributes<'_, '_>) -> Option<Ghost> {
     let annotation = attributes.annotations().into_iter().find(is_ghost)?;
     let strings = |wanted: &[u8]| {
@@ -144,7 +150,8 @@ fn is_ghost(it: &Annotation) -> bool {
     simple == Some(b"GhostComponent")
 }
 
-/// Returns the strings of an element. A class constant yields the name of its class; a single value needs no array.
+/// Returns the strings of an annotation element that is an array or a single value. For a class constant, the string
+/// is the name of the class.
 fn strings_of(value: &Value) -> Box<[Name]> {
     match value {
         Value::Array(items) => items.iter().flat_map(strings_of).collect(),
@@ -158,11 +165,11 @@ fn strings_of(value: &Value) -> Box<[Name]> {
     }
 }
 
-/// The outline of the class, or the error for which it counts as absent.
+/// Returns the outline of the class file, or the error because of which the class counts as absent.
 ///
 /// **Reads:** the bytes of the class.
 /// **Stays when:** only bodies, debug data or the order of the constant pool change.
-/// **Cost:** one pass over the member tables; kept for ever.
+/// **Cost:** one pass over the member tables; the result is never evicted.
 /// **Approximates:** nothing; unreadable nests, `throws` clauses and annotations count as missing.
 /// **Test:** `editing_a_body_keeps_the_outline` (in `analysis`).
 #[salsa::tracked]

@@ -1,4 +1,5 @@
-//! Outlines of classes as javac compiles them: ghosts, nests, sealed classes, `throws` clauses.
+//! Tests of outlines of classes that javac compiled: `GhostComponent` annotations, nests, sealed classes, `throws`
+//! clauses.
 
 use std::fmt::Write;
 
@@ -46,7 +47,8 @@ fn a_whole_class_may_be_a_ghost() {
     assert_eq!(format!("{:?} {:?}", circle.permitted, circle.nest_host), "None Some(ghost/Shape)");
 }
 
-/// The JVM reads the list late or never, so an unreadable one must not close the class.
+/// An unreadable list of permitted subclasses must not make the class count as sealed, because the JVM reads the list
+/// late or never.
 #[test]
 fn an_unreadable_list_seals_nothing() {
     let outline = |list: &str| {

@@ -1,4 +1,4 @@
-//! The fixture language: several files in one string.
+//! The fixture language: the text of several files in one string.
 //!
 //! ```text
 //! //- /p/A.jasm jdk:exceptions
@@ -14,13 +14,13 @@ use crate::asm::{self, AsmError, Assembled};
 /// One file of a fixture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FixtureFile {
-    /// The path, with its leading slash.
+    /// The path of the file, with a leading slash.
     pub path: String,
-    /// The words after the path, such as `jdk:exceptions`.
+    /// The words that follow the path in the header line of the file, such as `jdk:exceptions`.
     pub meta: Vec<String>,
-    /// The lines after the header.
+    /// The lines of the file, without its header.
     pub text: String,
-    /// The line of the fixture at which the text starts, counted from 1.
+    /// The line number of the fixture at which the file's text starts, counted from 1.
     pub line: u32,
 }
 
@@ -43,7 +43,8 @@ pub fn files(fixture: &str) -> Vec<FixtureFile> {
     out
 }
 
-/// Assembles every `.jasm` file of a fixture (and `/main`, if it exists). Lines in errors are lines of the fixture.
+/// Assembles every file of a fixture whose name ends with `.jasm`, and the file `/main` if it exists. Line numbers in
+/// errors refer to the fixture.
 pub fn classes(fixture: &str) -> Result<Vec<Assembled>, AsmError> {
     let mut out = Vec::new();
     for file in files(fixture) {

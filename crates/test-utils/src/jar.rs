@@ -1,7 +1,7 @@
 //! Jars for tests, with stored entries only.
 
-/// Returns the bytes of a jar with these members and these main attributes of the manifest. Every line of `manifest`
-/// ends with a line feed.
+/// Returns the bytes of a jar with these members. `manifest` holds the main attributes of the manifest; each of its
+/// lines must end with a line feed.
 pub fn jar(manifest: &str, members: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let manifest = format!("Manifest-Version: 1.0\n{manifest}").into_bytes();
     let mut entries = vec![("META-INF/MANIFEST.MF", &manifest)];

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 pub struct Jdk {
     /// The home folder, which contains `bin/java`.
     pub home: PathBuf,
-    /// The feature release: 8, 17, 25.
+    /// The number of the feature release: 8, 17, 25.
     pub version: u32,
 }
 
 impl Jdk {
-    /// The JDK in the folder `home`, if it contains one.
+    /// The JDK in the folder `home`; `None` if the folder does not contain one.
     pub fn at(home: &Path) -> Option<Jdk> {
         let home = home.canonicalize().ok()?;
         if !home.join("bin/java").is_file() && !home.join("bin/java.exe").is_file() {
@@ -26,7 +26,7 @@ impl Jdk {
         Some(Jdk { version: digits.parse().ok()?, home })
     }
 
-    /// The path of the launcher.
+    /// The path of the launcher, `bin/java`.
     pub fn java(&self) -> PathBuf {
         self.home.join("bin/java")
     }
@@ -55,10 +55,11 @@ pub fn all() -> Vec<Jdk> {
     out
 }
 
-/// The first JDK of at least release `version`. If there is none, the caller must skip its test.
+/// The first JDK of at least release `version`. If this is `None`, the caller must skip its test.
 ///
 /// # Panics
-/// If there is none and the environment variable `CI` is `true`, because skipping would hide a broken set-up there.
+/// Panics if there is no such JDK and the environment variable `CI` is `true`, because skipping would hide a broken
+/// set-up there.
 pub fn at_least(version: u32) -> Option<Jdk> {
     let found = all().into_iter().find(|it| it.version >= version);
     if found.is_none() {

@@ -11,59 +11,60 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::asm::{Assembled, Text};
 use crate::jdk::Jdk;
 
-/// One method call to run.
+/// One method call that is to be run on a JVM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
     /// The internal name of the class.
     pub class: String,
-    /// The name of a static method.
+    /// The name of the method, which must be static.
     pub method: String,
     /// The descriptor of the method.
     pub descriptor: String,
-    /// The arguments, one for each parameter.
+    /// The arguments of the call, one for each parameter.
     pub args: Vec<Arg>,
 }
 
 /// An argument of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arg {
-    /// For parameters of type int, short, char, byte and boolean.
+    /// An argument for a parameter of type int, short, char, byte or boolean.
     Int(i32),
-    /// For long parameters.
+    /// An argument for a long parameter.
     Long(i64),
-    /// For float parameters, as bits.
+    /// An argument for a float parameter, as bits.
     Float(u32),
-    /// For double parameters, as bits.
+    /// An argument for a double parameter, as bits.
     Double(u64),
-    /// For string parameters.
+    /// An argument for a string parameter.
     Str(Text),
-    /// For reference parameters.
+    /// The argument `null` for a reference parameter.
     Null,
 }
 
-/// The observed behaviour of a case.
+/// The observed behaviour of one run of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The way in which the case ended.
     pub outcome: Outcome,
-    /// The lines that the case wrote through `ajar/T`.
+    /// The lines that the case wrote through the trace class `ajar/T`.
     pub trace: Vec<String>,
 }
 
 /// The way in which a case ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It returned a value, in the form that `ajar/T` prints: `I 5`, `J 5`, `F 7fc00000`, `D …`, `"text"`, `L p/C`,
-    /// `V`.
+    /// The method returned a value, in the form that the trace class `ajar/T` prints: `I 5`, `J 5`, `F 7fc00000`, `D
+    /// …`, `"text"`, `V`, or `L` and a class name.
     Result(String),
-    /// It threw an exception of this class; for failed initialisers, ` <- ` and the cause follow.
+    /// The method threw an exception of this class; for failed initialisers, ` <- ` and the cause follow.
     Throw(String),
-    /// It did not end within the allowed time.
+    /// The method did not end within the allowed time.
     Timeout,
 }
 
 impl std::fmt::Display for Answer {
-    /// Writes the answer as the harness prints it, without the first and last line of the block.
+    /// Writes the answer as the harness (the Java program that runs the cases) prints it, without the lines that
+    /// begin and end the answer.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.outcome {
             Outcome::Result(it) => writeln!(f, "result {it}")?,
@@ -85,7 +86,7 @@ pub fn data_dir() -> PathBuf {
 pub struct TempDir(PathBuf);
 
 impl TempDir {
-    /// Creates a new empty folder.
+    /// Creates a new empty folder for temporary files.
     pub fn new() -> std::io::Result<TempDir> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -107,7 +108,7 @@ impl Drop for TempDir {
     }
 }
 
-/// Writes class files into `root`, in a folder for each package.
+/// Writes class files into the folder `root`, in a subfolder for each package.
 pub fn write_classes(root: &Path, classes: &[Assembled]) -> std::io::Result<()> {
     for it in classes {
         let path = root.join(format!("{}.class", it.name));
@@ -119,7 +120,7 @@ pub fn write_classes(root: &Path, classes: &[Assembled]) -> std::io::Result<()> 
     Ok(())
 }
 
-/// Runs `cases` with `classes` on `jdk`. Returns one answer for each case, in order.
+/// Runs `cases` on `jdk`, in a program that consists of `classes`. Returns one answer for each case, in order.
 pub fn run(jdk: &Jdk, classes: &[Assembled], cases: &[Case]) -> std::io::Result<Vec<Answer>> {
     let dir = TempDir::new()?;
     let root = dir.path().join("classes");
@@ -128,7 +129,7 @@ pub fn run(jdk: &Jdk, classes: &[Assembled], cases: &[Case]) -> std::io::Result<
     run_folder(jdk, &root, cases)
 }
 
-/// Runs `cases` with the class files in `root` on `jdk`. Returns one answer for each case, in order.
+/// Runs `cases` on `jdk`, in the program whose class files are in `root`. Returns one answer for each case, in order.
 pub fn run_folder(jdk: &Jdk, root: &Path, cases: &[Case]) -> std::io::Result<Vec<Answer>> {
     let dir = TempDir::new()?;
     let requests = dir.path().join("requests");
@@ -143,7 +144,7 @@ pub fn run_folder(jdk: &Jdk, root: &Path, cases: &[Case]) -> std::io::Result<Vec
     let answers = answers(&String::from_utf8_lossy(&output.stdout));
     if answers.len() != cases.len() {
         let stderr = String::from_utf8_lossy(&output.stderr);
-        let message = format!("{} answers to {} cases: {stderr}", answers.len(), cases.len());
+        let message = format!("the JVM gave {} answers to {} cases: {stderr}", answers.len(), cases.len());
         return Err(std::io::Error::other(message));
     }
     Ok(answers)
@@ -184,7 +185,8 @@ pub fn quote(text: &Text) -> String {
     out
 }
 
-/// Parses the blocks that the harness prints.
+/// Parses the output of the harness (the Java program that runs the cases), which prints a block of lines for each
+/// case.
 pub(crate) fn answers(text: &str) -> Vec<Answer> {
     let mut out = Vec::new();
     let mut open = Answer { outcome: Outcome::Timeout, trace: Vec::new() };

@@ -1,8 +1,8 @@
 //! Utilities for tests: fixtures, an assembler, random programs, and the JVM harness (a dev-dependency only).
 //!
-//! `asm` writes class files without sharing code with `classfile`. `generate` makes random programs with it, and
-//! `jvm` runs them on a real JVM. `fixture` is the language in which tests write their inputs. `jar` packs classes,
-//! `patch` and `ghosts` edit them, and `tier` says how much work a test does.
+//! `asm` writes class files without sharing code with `classfile`. `generate` makes random programs by `asm`, and
+//! `jvm` runs programs on a real JVM. `fixture` is the language in which tests write their inputs. `jar` packs
+//! classes, `patch` and `ghosts` edit class files, and `tier` says how much work a test does.
 
 pub mod asm;
 pub mod fixture;

@@ -1,4 +1,4 @@
-//! The hand-written programs of `test-data` and their results on the JVM, so that tests need no JDK.
+//! The hand-written programs of `test-data`, with the results of their methods on the JVM, so that tests need no JDK.
 //!
 //! The file `expected.txt` beside the classes has one block for each case: `case CLASS.METHOD DESCRIPTOR`, then the
 //! output of the harness. `tests/programs.rs` compares it with every JDK and rewrites it on request.
@@ -7,7 +7,8 @@ use std::path::Path;
 
 use crate::jvm::{self, Answer, Case};
 
-/// All static methods without parameters of the classes directly in `root`, ordered by class and position.
+/// A case for each static method without parameters of the classes directly in `root`, ordered by class and then in
+/// file order.
 pub fn cases(root: &Path) -> std::io::Result<Vec<Case>> {
     let mut names: Vec<String> = std::fs::read_dir(root)?
         .flatten()
@@ -17,8 +18,8 @@ pub fn cases(root: &Path) -> std::io::Result<Vec<Case>> {
     let mut out = Vec::new();
     for class in names {
         let bytes = std::fs::read(root.join(format!("{class}.class")))?;
-        let methods =
-            static_methods(&bytes).ok_or_else(|| std::io::Error::other(format!("{class}: cut off")))?;
+        let methods = static_methods(&bytes)
+            .ok_or_else(|| std::io::Error::other(format!("{class}.class: the file is truncated")))?;
         for (method, descriptor) in methods {
             if descriptor.starts_with("()") && !method.starts_with('<') {
                 out.push(Case { class: class.clone(), method, descriptor, args: Vec::new() });
@@ -28,7 +29,7 @@ pub fn cases(root: &Path) -> std::io::Result<Vec<Case>> {
     Ok(out)
 }
 
-/// The cases in `root/expected.txt` with their answers.
+/// The cases in the file `root/expected.txt`, with their answers.
 pub fn expected(root: &Path) -> std::io::Result<Vec<(Case, Answer)>> {
     let text = std::fs::read_to_string(root.join("expected.txt"))?;
     let cases = text.lines().filter_map(|it| it.strip_prefix("case ")).filter_map(|it| {
@@ -40,7 +41,7 @@ pub fn expected(root: &Path) -> std::io::Result<Vec<(Case, Answer)>> {
     Ok(cases.zip(jvm::answers(&text)).collect())
 }
 
-/// The text of `expected.txt` for these answers.
+/// The content of `expected.txt` for these cases and answers.
 pub fn render(answers: &[(Case, Answer)]) -> String {
     answers
         .iter()
@@ -50,7 +51,7 @@ pub fn render(answers: &[(Case, Answer)]) -> String {
         .collect()
 }
 
-/// The names and descriptors of the static methods of a class file (JVMS §4.1); attributes are skipped.
+/// The names and descriptors of the static methods of a class file (JVMS §4.1); `None` if the file is truncated.
 fn static_methods(class: &[u8]) -> Option<Vec<(String, String)>> {
     let mut bytes = class.get(8..)?;
     let n_pool = number(&mut bytes, 2)?;

@@ -1,15 +1,15 @@
-//! The tiers of tests, which say how much work tests do. `cargo test` runs the *fast* tier by default: every test,
-//! but with fewer rounds of random programs and edits, on only one JDK where there are several, and with few
-//! questions about a whole JDK. All tests together then take at most three minutes of CPU time after the build. The
-//! *full* tier runs everything. It is used by `.ci/run`, and wherever the environment variable `AJAR_TESTS` is
+//! The tiers of tests, which determine how much work tests do. `cargo test` runs the *fast* tier by default: every
+//! test, but with fewer random programs and edits, on only one JDK where there are several, and with few queries
+//! about a whole JDK. In the fast tier, all tests together take at most three minutes of CPU time after the build.
+//! The *full* tier runs everything. It is used by `.ci/run`, and wherever the environment variable `AJAR_TESTS` is
 //! `full`.
 //!
-//! The rounds of the fast tier are the first ones of the full tier: a seed makes the same program in both. No other
-//! file reads the variable; `cargo xtask tidy` checks that.
+//! The random programs of the fast tier are the first ones of the full tier: a seed makes the same program in both
+//! tiers. No other file reads the variable; `cargo xtask tidy` checks that.
 
 use std::ffi::OsStr;
 
-/// A tier of the tests.
+/// The tier of the tests, which determines how much work they do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tier {
     Fast,
@@ -17,7 +17,7 @@ enum Tier {
 }
 
 impl Tier {
-    /// The tier of this run.
+    /// The tier in which the tests are running.
     fn current() -> Tier {
         Tier::named(std::env::var_os("AJAR_TESTS").as_deref())
     }
@@ -31,28 +31,28 @@ impl Tier {
     }
 }
 
-/// Whether this run uses the full tier.
+/// Whether the tests are running in the full tier.
 ///
 /// # Panics
-/// If `AJAR_TESTS` is set to anything but `full`.
+/// Panics if `AJAR_TESTS` is set to anything but `full`.
 pub fn is_full() -> bool {
     Tier::current() == Tier::Full
 }
 
-/// Returns the first number in the fast tier and the second in the full tier: a number of rounds, or of cases that a
-/// test must have met.
+/// Returns `fast` in the fast tier and `full` in the full tier: for example the number of random programs of a test,
+/// or the number of cases that the test must have met.
 ///
 /// # Panics
-/// See [`is_full`].
+/// Panics if `AJAR_TESTS` is set to anything but `full`.
 pub fn rounds<N>(fast: N, full: N) -> N {
     if is_full() { full } else { fast }
 }
 
-/// The number of items that a test takes from a list: `n` in the fast tier, all in the full tier. For
-/// `Iterator::take`.
+/// The number of items that a test takes from a list, for `Iterator::take`: `n` in the fast tier, all in the full
+/// tier.
 ///
 /// # Panics
-/// See [`is_full`].
+/// Panics if `AJAR_TESTS` is set to anything but `full`.
 pub fn at_most(n: usize) -> usize {
     rounds(n, usize::MAX)
 }

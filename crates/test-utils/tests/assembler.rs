@@ -37,10 +37,10 @@ fn a_small_class_byte_for_byte() {
 #[test]
 fn errors_name_the_line() {
     for (text, line, message) in [
-        (".method m()V", 1, "no .class yet"),
+        (".method m()V", 1, "the line precedes the first .class"),
         (".class A\n.method static m()V\n frob\n.end", 3, "unknown instruction: frob"),
-        (".class A\n.method static m()V\n ldc \"a\n.end", 3, "quote is not closed"),
-        (".class A\n.method static m()V\n iload\n.end", 3, "a word is missing"),
+        (".class A\n.method static m()V\n ldc \"a\n.end", 3, "a quote is not closed"),
+        (".class A\n.method static m()V\n iload\n.end", 3, "a word is missing at the end of the line"),
         (".class A\n.method static m()V\n return x\n.end", 3, "unexpected word: x"),
         (".class A\n.method static m()V\n goto L\n.end", 0, "class A: a label is never bound"),
         (".class A\n.method static m()V\nL: L: return\n.end", 0, "class A: a label is bound twice"),

@@ -1,11 +1,11 @@
 //! `classpath.idx` of a Spring Boot archive: the class-path order of its inner jars.
 
-/// The name of the index, in `BOOT-INF/` of a jar or `WEB-INF/` of a war.
+/// The file name of the index, which is in `BOOT-INF/` of a jar or `WEB-INF/` of a war.
 pub const CLASSPATH_INDEX_NAME: &str = "classpath.idx";
 
-/// Returns the names of the inner jars in the order of the index. A line has the form `- "BOOT-INF/lib/a.jar"`;
-/// others are skipped, because the index only determines the order and excludes nothing. Old versions wrote only
-/// the file name, which refers to the jar in the folder `lib`.
+/// Returns the names of the inner jars in the order of the index. A line has the form `- "BOOT-INF/lib/a.jar"`; other
+/// lines are skipped, because the index determines the order of the jars but excludes none. Old versions of Spring
+/// Boot wrote only the file name of a jar, which is then in the folder `lib`.
 pub fn parse(bytes: &[u8], lib: &str) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes);
     let name = |line: &str| {

@@ -1,9 +1,10 @@
-//! The ids of files. A [`FileId`] stands for one name (`naming`) in one [`Vfs`] and means nothing elsewhere.
+//! Ids of files. A [`FileId`] stands for one display path (module `naming`) in one [`Vfs`], and is not valid in
+//! others.
 
 use rustc_hash::FxHashMap;
 
-/// A file or a member of an archive, as numbered by the [`Vfs`] that handed it out.
-/// Never printed and never sorted by: the order of ids is the order of discovery.
+/// The id of a file or of a member of an archive in one [`Vfs`]. Ids are never printed or sorted, because their order
+/// is the order of discovery.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FileId(u32);
 
@@ -13,14 +14,14 @@ impl FileId {
         FileId(u32::try_from(index).unwrap_or(u32::MAX))
     }
 
-    /// Returns the index into side tables of the `Vfs` that owns the id.
+    /// Returns the number of the id, for use as an index into tables with a row for each file of a [`Vfs`].
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// The display paths of files and their ids. Paths are never forgotten, so an id stays valid, and a file that returns gets
-/// its old id.
+/// The display paths of files, and their ids. A path is never removed, so ids stay valid, and a file that is removed
+/// and created again has its old id.
 #[derive(Debug, Default)]
 pub struct Vfs {
     by_name: FxHashMap<Box<str>, FileId>,
@@ -28,7 +29,7 @@ pub struct Vfs {
 }
 
 impl Vfs {
-    /// The id of the file with this display path, given out on first use.
+    /// Returns the id of the file with this display path; creates the id on first use.
     pub fn file(&mut self, name: &str) -> FileId {
         if let Some(&file) = self.by_name.get(name) {
             return file;
@@ -39,7 +40,7 @@ impl Vfs {
         file
     }
 
-    /// The display path of a file of this `Vfs`; empty for an id of another.
+    /// Returns the display path of a file. The result is empty if the id belongs to another `Vfs`.
     pub fn name(&self, file: FileId) -> &str {
         self.names.get(file.index()).map_or("", |it| it)
     }

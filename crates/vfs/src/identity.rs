@@ -1,22 +1,24 @@
-//! The identity of an entry's content, which is computed without unpacking it.
+//! The identity of an archive entry's content, which is computed without decompressing the content.
 
 use xxhash_rust::xxh3::xxh3_128;
 
-/// The identity of an entry's content: the directory's claims about it, and a hash of the stored bytes.
+/// The identity of an entry's content: the size and CRC that the archive's directory claims, and a hash of the stored
+/// bytes.
 ///
-/// The CRC alone would be a 32-bit claim of the archive's writer; the hash is computed here. An entry that was
-/// recompressed has another identity although its content is equal, which costs one more read and nothing else.
+/// The CRC alone does not suffice, because it has only 32 bits and the JVM does not check it; the hash is computed by
+/// ajar. An entry that was recompressed has another identity although its content is equal; the only consequence is
+/// that the entry is read again.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct EntryIdentity {
-    /// The compression method as numbered by archives: 0 stored, 8 deflated. 0 for files and images.
+    /// The compression method with its number in zip archives: 0 stored, 8 deflated. Files and JDK images have 0.
     pub method: u16,
     /// The number of stored bytes.
     pub compressed_size: u64,
-    /// The number of bytes after decompression, as claimed.
+    /// The number of bytes after decompression, as the archive claims.
     pub size: u64,
-    /// The CRC-32 that the archive claims; 0 if the container has none.
+    /// The CRC-32 that the archive claims; 0 for a file or an entry of a JDK image.
     pub crc: u32,
-    /// The xxh3-128 of the stored bytes.
+    /// The xxh3-128 hash of the stored bytes.
     pub hash: u128,
 }
 

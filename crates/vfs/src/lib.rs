@@ -1,6 +1,6 @@
-//! Names of files and of members of archives as ids, identities of contents, and the parts of container formats that are
-//! bytes to data (manifests, multi-release selection, the JDK's image index). No I/O, no threads, no clock: the `driver`
-//! brings the bytes.
+//! Ids of files and archive members, identities of contents, and the parts of container formats that are pure
+//! functions of bytes (manifests, multi-release selection, the index of the JDK image). This crate has no I/O, no
+//! threads and no clock: the crate `driver` passes the bytes.
 
 pub mod file;
 pub mod identity;

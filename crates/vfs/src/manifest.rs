@@ -1,5 +1,5 @@
-//! `META-INF/MANIFEST.MF` (JAR specification, "JAR Manifest"), read like the JDK does: the main section, and which
-//! packages the other sections seal.
+//! Parses `META-INF/MANIFEST.MF` (JAR specification, "JAR Manifest") like the JDK: the attributes of the main
+//! section, and which packages the other sections seal.
 
 use std::borrow::Cow;
 
@@ -13,27 +13,26 @@ pub const MANIFEST_NAME: &str = "META-INF/MANIFEST.MF";
 pub struct Manifest {
     /// The attributes of the main section, in file order.
     pub attributes: Vec<Attribute>,
-    /// The numbers (from 1) of lines that are not headers; the JDK refuses a manifest with such lines, and runs the
-    /// jar without it.
+    /// The attributes of the main section, in file order.
     pub bad_lines: Vec<usize>,
-    /// The names of the sections after the main one that have a `Sealed` attribute, and whether its value is
-    /// `true`. If two sections have the same name, the later one takes precedence.
+    /// For each section after the main one that has a `Sealed` attribute, the name of the section and whether the
+    /// value is `true`. If two sections have the same name, the later section takes precedence.
     pub sealed: Vec<(String, bool)>,
 }
 
-/// A header.
+/// An attribute (header) of a manifest.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Attribute {
-    /// The name as written; names are case-insensitive.
+    /// The name of the attribute as written in the file; case is ignored when names are compared.
     pub name: String,
-    /// The value, unfolded.
+    /// The value of the attribute, with its continuation lines joined.
     pub value: String,
-    /// Whether the value is on a single line that is terminated.
+    /// Whether the value has no continuation lines, and its line ends with a line terminator.
     pub is_plain: bool,
 }
 
 impl Manifest {
-    /// Parses a manifest. Sections end at empty lines; faults after the main section are ignored.
+    /// Parses a manifest. Sections end at empty lines; malformed lines after the main section are ignored.
     pub fn parse(bytes: &[u8]) -> Manifest {
         let mut lines = lines(bytes).enumerate().peekable();
         let mut manifest = Manifest::default();
@@ -52,7 +51,8 @@ impl Manifest {
         manifest
     }
 
-    /// Returns whether the package, such as `p/q`, is sealed: its own section decides, else the main one.
+    /// Returns whether the package, such as `p/q`, is sealed: by the package's own section if it has `Sealed`,
+    /// otherwise by the main section.
     pub fn is_sealed(&self, package: &str) -> bool {
         let own = self.sealed.iter().rev().find(|it| it.0.strip_suffix('/') == Some(package));
         match own {
@@ -61,24 +61,25 @@ impl Manifest {
         }
     }
 
-    /// Returns the words of the value with this name; none if there is no such attribute.
+    /// Returns the words in the value of the main attribute with this name; no words if there is no such attribute.
     pub fn words(&self, name: &str) -> impl Iterator<Item = &str> {
         self.value(name).unwrap_or("").split_ascii_whitespace()
     }
 
-    /// Returns the value of the last attribute with this name, as in the JDK's map.
+    /// Returns the value of the main attribute with this name; if the name occurs several times, the last value, as
+    /// in the JDK.
     pub fn value(&self, name: &str) -> Option<&str> {
         self.attribute(name).map(|it| it.value.as_str())
     }
 
-    /// Returns whether the archive is multi-release: only if it has `Multi-Release: true` on a single line. The JDK
-    /// looks for exactly these bytes and the end of the line, so a folded value or other white space is not
-    /// recognised.
+    /// Returns whether the manifest makes its archive multi-release, with `Multi-Release: true` on a single line. The
+    /// JDK looks for exactly these bytes (ignoring case) and the end of the line, so a value with continuation lines
+    /// or other white space does not count.
     pub fn is_multi_release(&self) -> bool {
         self.attribute("Multi-Release").is_some_and(|it| it.is_plain && it.value.eq_ignore_ascii_case("true"))
     }
 
-    /// Returns the entries of `Class-Path`: relative URLs separated by white space.
+    /// Returns the entries of the attribute `Class-Path`, which are relative URLs.
     pub fn class_path(&self) -> impl Iterator<Item = &str> {
         self.words("Class-Path")
     }
@@ -88,8 +89,8 @@ impl Manifest {
     }
 }
 
-/// Returns a `Class-Path` entry as a path relative to its jar: without `file:`, and with `%20` decoded. `None` for
-/// other schemes.
+/// Converts an entry of `Class-Path` to a path relative to the folder of the jar: without `file:`, and with escapes
+/// such as `%20` decoded. `None` for an URL of another scheme.
 pub fn class_path_file(entry: &str) -> Option<String> {
     let rest = entry.strip_prefix("file://").or_else(|| entry.strip_prefix("file:")).unwrap_or(entry);
     let scheme_end = rest.find([':', '/']).filter(|&it| rest.as_bytes().get(it) == Some(&b':'));
@@ -113,8 +114,8 @@ pub fn class_path_file(entry: &str) -> Option<String> {
     String::from_utf8(out).ok()
 }
 
-/// Reads the attributes of one section and the empty line at its end. The numbers (from 1) of lines that are not
-/// headers are added to `bad_lines`.
+/// Reads the attributes of one section and the empty line at its end. Adds the numbers (from 1) of the lines that are
+/// not headers to `bad_lines`.
 fn section<'a>(
     lines: &mut impl Iterator<Item = (usize, (&'a [u8], bool))>,
     bad_lines: &mut Vec<usize>,
@@ -154,7 +155,7 @@ fn section<'a>(
     raw.into_iter().map(attribute).collect()
 }
 
-/// Returns the lines of a manifest and whether they are terminated, by `\r\n`, `\n` or `\r`.
+/// Returns the lines of a manifest, each with whether it is terminated (by `\r\n`, `\n` or `\r`).
 fn lines(bytes: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
@@ -168,8 +169,8 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
     })
 }
 
-/// Splits `name: value`. The space after the colon is required, and a name consists of letters, digits, `-` and
-/// `_`.
+/// Splits a line `name: value`; `None` if the line has another form. The space after the colon is required, and a
+/// name consists of letters, digits, `-` and `_`.
 fn split_header(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let colon = line.iter().position(|&it| it == b':')?;
     let (name, value) = (line.get(..colon)?, line.get(colon + 1..)?);

@@ -1,35 +1,37 @@
-//! Selection of the entries of a multi-release archive that apply to a release (JEP 238), and of one entry among
-//! several with the same name. A pure function of names.
+//! Selects the entries of a multi-release archive that apply to a Java release (JEP 238), and one entry among several
+//! with the same name, given only the names.
 
 use rustc_hash::FxHashMap;
 
-/// The folder of versioned entries.
+/// The folder of the versioned entries in a multi-release archive.
 pub const VERSIONS: &str = "META-INF/versions/";
 
-/// The first release that reads versioned entries.
+/// The first Java release that reads versioned entries.
 const FIRST_VERSIONED: u16 = 9;
 
-/// The result of the selection.
+/// The result of [`select`]: the entries that the JVM uses, and those that are hidden.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Selection {
     /// The selected entries, in directory order.
     pub chosen: Vec<Chosen>,
-    /// The entries that are hidden by a later entry with the same name: the JVM takes the last one in the
-    /// directory.
+    /// The indices of the entries that are hidden by a later entry with the same name. The JVM uses the last entry of
+    /// a name in the directory.
     pub shadowed: Vec<usize>,
 }
 
-/// A selected entry.
+/// A selected entry of an archive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Chosen {
-    /// The index of its name.
+    /// The index of the entry in the list of names that was passed to [`select`].
     pub index: usize,
-    /// The length of the prefix of its name before the effective path: 0, or that of `META-INF/versions/17/`.
+    /// The length in bytes of the part of the name before the path at which the JVM finds the entry: the length of
+    /// `META-INF/versions/17/` for an entry of release 17, and 0 for an unversioned entry.
     pub root_len: usize,
 }
 
-/// Selects from the names of an archive. `release` is `None` for an archive that is not multi-release; then
-/// everything in `META-INF/versions/` is ignored.
+/// Returns, for each path, the entry that the JVM uses when it runs with a Java release. `names` are the names of all
+/// entries. `release` is `None` for an archive that is not multi-release; then all entries in `META-INF/versions/`
+/// are ignored.
 pub fn select(names: &[&str], release: Option<u16>) -> Selection {
     let mut selection = Selection::default();
     // For each path, the version and index of the best entry so far.
@@ -63,8 +65,8 @@ pub fn select(names: &[&str], release: Option<u16>) -> Selection {
     selection
 }
 
-/// Splits `17/p/C.class` into the version and the path. Versions below 9 or with a leading zero are invalid, and
-/// nothing in `META-INF/` is versioned.
+/// Splits the name of a versioned entry after `META-INF/versions/`, such as `17/p/C.class`, into the version and the
+/// path. `None` if the version is below 9 or has a leading zero, or if the path is in `META-INF/`.
 fn versioned(rest: &str) -> Option<(u16, &str)> {
     let (version, path) = rest.split_once('/')?;
     let plain = version.bytes().all(|it| it.is_ascii_digit()) && !version.starts_with('0');

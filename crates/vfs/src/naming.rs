@@ -1,13 +1,13 @@
-//! The notation of places: `outer.jar!/inner.jar!/p/C.class`.
+//! Display paths of files and archive members, such as `outer.jar!/inner.jar!/p/C.class`.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// The separator between an archive and its member.
+/// The separator between an archive and its member in a display path.
 pub const MEMBER_SEPARATOR: &str = "!/";
 
-/// Returns the display path of a container member: `container!/member`. A leading slash of the member is kept, so
-/// that `/p/C.class` and `p/C.class` differ.
+/// Returns the display path of a member of an archive: `container!/member`. A leading slash of the member's name is
+/// kept, so that the members `/p/C.class` and `p/C.class` have different paths.
 pub fn member_path(container: &str, member: &str) -> String {
     let mut path = String::with_capacity(container.len() + MEMBER_SEPARATOR.len() + member.len());
     path.push_str(container);
@@ -16,8 +16,7 @@ pub fn member_path(container: &str, member: &str) -> String {
     path
 }
 
-/// Returns the text of a name from an archive: UTF-8 is unchanged, and each invalid byte becomes `\xNN`, so that
-/// different names are displayed differently.
+/// Returns a file name as text: UTF-8 is unchanged, and each invalid byte becomes `\xNN`.
 pub fn name_text(bytes: &[u8]) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Cow::Borrowed(text);
@@ -33,8 +32,8 @@ pub fn name_text(bytes: &[u8]) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// Returns whether this may be the name of a class file: a member, not a folder, that ends in `.class`. The JVM
-/// requires this spelling, so `Upper.CLASS` is not one.
+/// Returns whether a file or archive member may be a class file, because its name ends in `.class`. The JVM requires
+/// this spelling, so `Upper.CLASS` is no class file.
 pub fn is_class_name(name: &str) -> bool {
     name.ends_with(".class")
 }

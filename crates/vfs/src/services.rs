@@ -1,9 +1,10 @@
 //! Provider-configuration files: `META-INF/services/NAME-OF-SERVICE` (`java.util.ServiceLoader`).
 
-/// The folder of these files, relative to a class root.
+/// The folder of the provider-configuration files, relative to the root of the classes.
 pub const SERVICES_FOLDER: &str = "META-INF/services/";
 
-/// Returns the service for which an archive or folder member configures providers; `None` for other members.
+/// Returns the service whose providers this member of an archive or folder lists; `None` if the member is no
+/// provider-configuration file.
 pub fn service_of(member: &str) -> Option<&str> {
     // In a war or a Spring Boot jar, the class root is an inner folder.
     let roots = ["", "WEB-INF/classes/", "BOOT-INF/classes/"];
@@ -11,8 +12,8 @@ pub fn service_of(member: &str) -> Option<&str> {
     Some(below).filter(|it| !it.is_empty() && !it.contains('/'))
 }
 
-/// Returns the provider classes in file order, without duplicates. Illegal names, which the JDK refuses, are
-/// skipped.
+/// Returns the provider classes that a configuration file lists, in file order and without duplicates. Illegal names,
+/// which the JDK refuses, are skipped.
 pub fn providers(bytes: &[u8]) -> Vec<String> {
     let mut acc: Vec<String> = Vec::new();
     for line in String::from_utf8_lossy(bytes).split(['\n', '\r']) {

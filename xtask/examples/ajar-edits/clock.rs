@@ -2,10 +2,10 @@
 
 use anyhow::{Context, Result};
 
-/// The time in nanoseconds that this thread has run on a CPU.
+/// Returns the time in nanoseconds that this thread has run on a CPU.
 ///
-/// The kernel updates `schedstat` when it schedules a thread and at each of its ticks, which are milliseconds apart.
-/// Therefore the thread yields its CPU first. Two readings in a row are 10 µs apart.
+/// The kernel updates `schedstat` when it schedules a thread and at each clock tick; ticks are milliseconds apart.
+/// Therefore the thread yields its CPU before it reads the file. Two readings in a row differ by 10 µs.
 pub(crate) fn cpu_time() -> Result<u64> {
     std::thread::yield_now();
     let path = "/proc/thread-self/schedstat";

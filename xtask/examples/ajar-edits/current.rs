@@ -1,4 +1,4 @@
-//! A program that a database keeps current, as `ajar watch` uses it, and the cost of that.
+//! A program that a database keeps current, as in `ajar watch`, and the cost of each edit.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -16,34 +16,34 @@ use vfs::file::Vfs;
 
 use crate::clock::cpu_time;
 
-/// A class of the program, in class-path order.
+/// A class of the program.
 struct Class {
     role: Role,
-    /// The record of the class; none if the class is currently missing.
+    /// The record of the class; `None` if the class is currently missing.
     record: Option<ClassRecord>,
-    /// The file of the class, if it belongs to the application.
+    /// The file of the class if it belongs to the application; otherwise `None`.
     file: Option<FileId>,
 }
 
-/// A program that is kept current.
+/// A program that is kept current while classes are edited.
 pub(crate) struct Current {
     classes: Vec<Class>,
     /// The number of classes of the application, which come first.
     n_app: usize,
-    /// Whether all methods of the application are asked about after each edit.
+    /// Whether the exceptions of all methods of the application are queried after each edit.
     ask_all: bool,
     world: WorldKind,
     host: AnalysisHost,
     vfs: Vfs,
     counts: Counts,
-    /// The exceptions of the methods of each class of the application.
+    /// The exceptions of the methods of each class of the application, as last queried; empty without `ask_all`.
     answers: Vec<Option<Arc<[Throws]>>>,
 }
 
 /// The effect of an edit on the solved program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Way {
-    /// What other classes can see of the class did not change.
+    /// The edit changed nothing that other classes can see of the class.
     Unchanged,
     /// The program was updated in place.
     TakenIn,
@@ -55,18 +55,20 @@ pub(crate) enum Way {
 #[derive(Clone, Copy)]
 pub(crate) struct Cost {
     pub(crate) way: Way,
-    /// The CPU time from the bytes to the exceptions of the methods that were asked about.
+    /// The CPU time from the new bytes to the exceptions of the methods of the edited class and of its callers.
     pub(crate) time: u64,
-    /// The CPU time from the bytes to the exceptions of all methods of the application, if those are asked about.
+    /// The CPU time from the new bytes to the exceptions of all methods of the application; without `ask_all`, the
+    /// same as `time`.
     pub(crate) all: u64,
-    /// The number of sets that changed; after a rebuild, the number of classes of the application whose answers
-    /// changed.
+    /// The number of exception sets that changed; after a rebuild, the number of classes of the application of which
+    /// some method's exceptions changed.
     pub(crate) changed: usize,
-    /// The wall times of the stages: applying the change, reading the class, updating the program, asking.
+    /// The wall times of the stages: applying the change, reading the class, updating the program, querying
+    /// exceptions.
     pub(crate) stages: [u64; 4],
 }
 
-/// The class files of the library containers; no question needs their code.
+/// A source without bytes for the classes of libraries, because no query reads their code.
 struct NoBytes;
 
 impl ClassSource for NoBytes {
@@ -90,8 +92,8 @@ fn joined(classes: &[Class], world: WorldKind) -> Result<Whole> {
 }
 
 impl Current {
-    /// Creates a program of these classes that is ready for changes. The first `n_app` classes are the application;
-    /// `ask_all` says whether the exceptions of all its methods are asked for after each edit.
+    /// Creates a program of these classes that is ready for edits. The first `n_app` classes are the application.
+    /// With `ask_all`, the exceptions of all its methods are queried after each edit.
     pub(crate) fn new(
         files: &[(&[u8], Role)],
         n_app: usize,
@@ -123,12 +125,12 @@ impl Current {
         Ok(it)
     }
 
-    /// Brings the program up to date.
+    /// Updates the solved program for the classes that changed.
     fn solve(&self) -> Result<()> {
         self.host.analysis().program().map(|_| ()).ok().context("the work was cancelled")
     }
 
-    /// Does the work that is done between edits, when nobody waits.
+    /// Does the work that a client does between edits, when no result is being waited for.
     fn settle(&mut self) {
         self.host.keep_current(&mut || false);
         self.counts = self.host.counts();
@@ -143,7 +145,8 @@ impl Current {
         files.map(|it| analysis.throws(it).ok().context("the work was cancelled")).collect()
     }
 
-    /// Reserves places for classes that do not exist yet, after all others. Returns the number of the first.
+    /// Reserves places for `n` classes that do not exist yet, after all other classes. Returns the number of the
+    /// first.
     pub(crate) fn reserve(&mut self, role: Role, n: usize) -> usize {
         let first = self.classes.len();
         for i in 0..n {
@@ -153,12 +156,13 @@ impl Current {
         first
     }
 
-    /// Whether a class is present and can be read.
+    /// Returns whether a class is present and can be read.
     pub(crate) fn is_readable(&self, class: usize) -> bool {
         self.classes[class].record.is_some()
     }
 
-    /// Replaces the bytes of a class or removes it, then asks for the exceptions of the methods of the classes `ask`.
+    /// Replaces the bytes of a class, or removes the class if `bytes` is `None`. Then queries the exceptions of the
+    /// methods of the classes `ask`. Returns the cost.
     pub(crate) fn set(&mut self, class: usize, bytes: Option<&[u8]>, ask: &[usize]) -> Result<Cost> {
         // Only the comparison with a program from scratch needs the record, so it is not part of the measured work.
         let record = bytes.map(|it| read_class(it, &mut Scratch::default())).transpose();
@@ -215,7 +219,7 @@ impl Current {
         Ok(Cost { way, time, all, changed, stages })
     }
 
-    /// Fails if a program built from scratch gives another answer about a method of the application.
+    /// Fails if the exceptions of a method of the application differ from those in a program built from scratch.
     pub(crate) fn check(&self) -> Result<()> {
         let fresh = joined(&self.classes, self.world)?;
         let (mut work, analysis) = (fresh.work(), self.host.analysis());
@@ -239,7 +243,7 @@ fn content(file: FileId, bytes: &[u8]) -> (FileId, EntryIdentity, Arc<[u8]>) {
     (file, EntryIdentity::of_bytes(bytes), bytes.into())
 }
 
-/// The application as classes, and the rest as one library for each role.
+/// Returns the containers of the program: the classes of the application, and one library for each other role.
 fn listings(classes: &[Class]) -> Vec<Listing> {
     let app = classes.iter().filter(|it| it.record.is_some()).filter_map(|it| it.file).collect();
     let mut acc =

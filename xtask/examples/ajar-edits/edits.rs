@@ -1,4 +1,4 @@
-//! Random edits of classes, the same in every run.
+//! Random edits of classes. A fixed seed makes them the same in every run.
 
 use std::collections::HashMap;
 
@@ -8,20 +8,20 @@ use test_utils::rng::Rng;
 /// The kind of an edit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Kind {
-    /// Changes a constant in a body.
+    /// The edit changes a constant in a method body.
     Body,
-    /// Makes a body throw an exception that it did not throw.
+    /// The edit inserts a `throw` into a method body.
     Throw,
-    /// Makes a body call a method of another class.
+    /// The edit inserts a call of a method of another class into a method body.
     Call,
-    /// Adds a method that overrides another one.
+    /// The edit adds a method that overrides another one.
     Override,
-    /// Removes the class, or adds one that is almost the same.
+    /// The edit removes the class, or adds a renamed copy of the class.
     Class,
 }
 
 impl Kind {
-    /// All kinds, each with its word.
+    /// All kinds of edits, each with its word in the printed table.
     pub(crate) const ALL: [(Kind, &'static str); 5] = [
         (Kind::Body, "body"),
         (Kind::Throw, "throw"),
@@ -48,7 +48,7 @@ pub(crate) enum Now {
     Changed(Vec<u8>),
     /// The class is removed.
     Gone,
-    /// The class is unchanged, and there is another class with these bytes.
+    /// The class is unchanged, and a renamed copy of the class with these bytes is added.
     Twin(Vec<u8>),
 }
 
@@ -56,17 +56,18 @@ pub(crate) enum Now {
 pub(crate) struct Edit {
     pub(crate) kind: Kind,
     pub(crate) now: Now,
-    /// The number of the class that the edit makes it call.
+    /// The number of the class whose method the edited class now calls; `None` if the edit inserts no call.
     pub(crate) calls: Option<usize>,
 }
 
-/// The classes that can be edited.
+/// The classes from which edits are drawn.
 pub(crate) struct Drawing<'a> {
     classes: &'a [&'a [u8]],
     numbers: HashMap<Vec<u8>, usize>,
 }
 
-/// The methods of `java/lang/Object` that a class overrides if its superclasses have no suitable method.
+/// The methods of `java/lang/Object` (names and descriptors) that an edit overrides if the superclasses of the edited
+/// class have no suitable method.
 const OF_OBJECT: [(&[u8], &[u8]); 4] = [
     (b"toString", b"()Ljava/lang/String;"),
     (b"hashCode", b"()I"),
@@ -81,14 +82,14 @@ impl<'a> Drawing<'a> {
         Drawing { classes, numbers }
     }
 
-    /// Makes an edit of a class. If the class has no place for the chosen kind of edit, such as an interface for a
-    /// call, a constant is changed. If there is no constant either, only the file is changed.
+    /// Makes an edit of the class with this number. If the chosen kind of edit is impossible, such as a call in an
+    /// interface, a constant is changed instead. If there is no constant either, only the bytes of the file change.
     pub(crate) fn edit(&self, number: usize, rng: &mut Rng) -> Option<Edit> {
         let kind = Kind::drawn(rng);
         self.edit_of(kind, number, rng).or_else(|| self.edit_of(Kind::Body, number, rng))
     }
 
-    /// Makes an edit of this kind; `None` if the class has no place for one.
+    /// Makes an edit of this kind of the class with this number; `None` if that is impossible.
     pub(crate) fn edit_of(&self, kind: Kind, number: usize, rng: &mut Rng) -> Option<Edit> {
         let mut patch = Patch::read(self.classes[number])?;
         let mut calls = None;
@@ -111,7 +112,7 @@ impl<'a> Drawing<'a> {
         Some(Edit { kind, now: Now::Changed(patch.bytes()), calls })
     }
 
-    /// Inserts a call of a method of another class into one of the bodies; returns the number of that class.
+    /// Inserts a call of a method of another class into one of the method bodies; returns the number of that class.
     fn call(&self, patch: &mut Patch, rng: &mut Rng) -> Option<usize> {
         let with_body = (0..patch.methods().len()).filter(|it| patch.has_body(*it)).collect::<Vec<_>>();
         let caller = *rng.pick(&with_body)?;
@@ -133,8 +134,8 @@ impl<'a> Drawing<'a> {
         None
     }
 
-    /// Adds a method that overrides one of the nearest superclass among the edited classes that has a suitable
-    /// method, or else one of `java/lang/Object`.
+    /// Adds a method that overrides a method of a superclass. The nearest superclass with a suitable method is taken,
+    /// if it is among the classes that can be edited; otherwise `java/lang/Object`.
     fn overriding(&self, patch: &mut Patch) -> Option<()> {
         let own: Vec<(Vec<u8>, Vec<u8>)> = patch
             .methods()
@@ -163,7 +164,7 @@ impl<'a> Drawing<'a> {
     }
 }
 
-/// Changes a constant of a body, or only the file if no body has one.
+/// Changes a constant in a method body; if no body has a constant, only the bytes of the file change.
 fn change(patch: &mut Patch, rng: &mut Rng) -> Option<()> {
     let constants: Vec<(usize, usize)> = (0..patch.methods().len())
         .flat_map(|method| patch.constants(method).into_iter().map(move |pc| (method, pc)))

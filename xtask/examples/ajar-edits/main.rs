@@ -1,31 +1,35 @@
-//! Measures the cost of keeping answers current, for `cargo xtask bench`, which builds this program with `--release`.
+//! Measures the cost of keeping results current when classes are edited, for `cargo xtask bench`, which builds this
+//! program with `--release`. A *blob* is a file of `ajar-bench` with class files one after another.
 //!
-//! - `ajar-edits edits WORLD N N_MOST N_REST APP JDK` reads two blobs of `ajar-bench`: an application, and the JDK
-//!   that it uses. In the world `open`, `declared` or `closed`, it makes N edits of classes drawn uniformly from the
-//!   application, N_MOST edits of the ten classes that are named by most other classes of the application, and N_REST
-//!   edits of the other classes. After each edit, it asks for the exceptions of the methods of the class and of its
-//!   callers, but never about classes outside the application. Each edit changes the original class or restores it,
-//!   so the program does not drift. The output is a table: group, kind of edit, number of edits, and the CPU time of
-//!   the thread in nanoseconds at p50, p99 and maximum. Kind `stages` has the p50 wall times of applying the change,
-//!   reading the class, updating the program and asking. Kind `ways` has the numbers of edits that changed nothing
-//!   that other classes can see, that updated the program in place, and that rebuilt it. Kind `edit` has one line for
-//!   each edit: the time until all methods of the application were answered, and the number of sets that changed.
-//! - `ajar-edits grown N APP REST` makes N edits of classes of a blob in two programs: one that consists of the blob
-//!   (group `alone`), and one that also contains a second blob (group `among`). Each edit is made in one program and
-//!   then in the other, so that other work of the machine affects both. It does not ask about the whole application.
+//! - `ajar-edits edits WORLD N N_MOST N_REST APP JDK` reads two blobs: an application, and the JDK that it uses. In
+//!   the world `open`, `declared` or `closed`, it makes N edits of classes drawn uniformly from the application,
+//!   N_MOST edits of the ten classes that are named by most other classes of the application, and N_REST edits of the
+//!   other classes. After each edit, it queries the exceptions of the methods of the class and of its callers, but
+//!   never those of classes outside the application. Each edit changes the original class or restores it, so the
+//!   program does not drift. The output is a table: group, kind of edit, number of edits, and the CPU time of the
+//!   thread in nanoseconds at p50, p99 and maximum. Kind `stages` has the p50 wall times of applying the change,
+//!   reading the class, updating the program and querying. Kind `ways` has the number of edits that changed nothing
+//!   that other classes can see, the number that updated the program in place, and the number that rebuilt the
+//!   program. Kind `edit` has one line for each edit: the CPU time until the exceptions of all methods of the
+//!   application were known, and the number of exception sets that changed.
+//! - `ajar-edits grown N APP REST` makes N edits of classes of the blob APP in two programs: one that consists of
+//!   this blob (group `alone`), and one that also contains the blob REST (group `among`). Each edit is made in one
+//!   program and then in the other, so that other work of the machine affects both. The whole application is not
+//!   queried.
 //! - `ajar-edits watch AJAR JDK APP FOLDER N WHAT [FLAG...]` writes the application into a folder and starts
-//!   `ajar watch throws` with these flags for it. Then it changes a file N times, where every other change restores the
+//!   `ajar watch throws` with these flags for it. It changes a file N times, where every other change restores the
 //!   file. WHAT is the kind of change: `bytes` changes bytes of class files that affect no fact; `facts` edits class
-//!   files (`throw`, `call`, `override` or `ghost` makes only edits of that kind); `jar` moves a jar of 60 MB with
-//!   the same classes over another. The table has three groups for each kind of change, in nanoseconds: `told` is the
-//!   wall time from the written file to the line about the cycle; `line` is the CPU time of all threads of the
-//!   process until it prints that line; `whole` is the CPU time until the process is idle again. Kind `all` has all
-//!   cycles, kind `changed` those that reported a changed fact. For each kind, a line of the group `cycles` has the
-//!   number of cycles, the number that reported a changed fact, and the number whose CPU time is known only to a
-//!   hundredth of a second because a thread had ended. The first line of the table is the command.
+//!   files (`throw`, `call`, `override` or `ghost` makes only edits of that kind); `jar` replaces a jar of 60 MB by
+//!   moving a jar with one edited class to its path. The table has three groups for each kind of change, in
+//!   nanoseconds: `told` is the wall time from the written file to the line about the cycle (the reaction to the
+//!   change); `line` is the CPU time of all threads of the process until it prints that line; `whole` is the CPU time
+//!   until the process is idle again. Kind `all` has all cycles, kind `changed` the cycles that reported a changed
+//!   fact. For each kind, a line of the group `cycles` has the number of cycles, the number that reported a changed
+//!   fact, and the number whose CPU time is known only to a hundredth of a second because a thread had ended. The
+//!   first line of the table is the command.
 //!
-//! After every hundredth edit, the answers are compared with those of a program built from scratch. For the larger
-//! program of `grown`, this takes long, so it is done only after the last edit.
+//! After every hundredth edit, the results are compared with those of a program built from scratch. For the larger
+//! program of `grown`, the comparison takes long, so it is done only after the last edit.
 
 mod clock;
 mod current;
@@ -47,7 +51,7 @@ use edits::{Drawing, Edit, Kind, Now};
 /// The seed of all random choices.
 const SEED: u64 = 17;
 
-/// The answers are compared with those of a program built from scratch after each this many edits.
+/// The number of edits after which the results are compared with those of a program built from scratch, repeatedly.
 const CHECK_EACH: usize = 100;
 
 fn main() -> Result<()> {
@@ -127,12 +131,12 @@ fn grown(n: usize, app: &[u8], rest: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// The class files of an application and of the classes that it uses.
+/// The class files of a measured program: an application, and the library or JDK that it uses.
 struct Parts<'a> {
     files: Vec<File<'a>>,
     /// The number of files of the application, which come first.
     n_app: usize,
-    /// The number of files that are no module descriptors; those come last.
+    /// The number of files that are not module descriptors. Module descriptors come last.
     n_classes: usize,
 }
 
@@ -149,7 +153,8 @@ impl<'a> Parts<'a> {
         self.files.iter().map(|it| it.bytes).collect()
     }
 
-    /// Creates a program of the first `n` files.
+    /// Creates a program of the first `n` files. With `ask_all`, the exceptions of all methods of the application are
+    /// queried after each edit.
     fn program(&self, n: usize, world: WorldKind, ask_all: bool) -> Result<Current> {
         let inputs: Vec<(&[u8], Role)> = self.files.iter().take(n).map(|it| (it.bytes, it.role)).collect();
         Current::new(&inputs, self.n_app, world, ask_all)
@@ -163,8 +168,8 @@ struct File<'a> {
     is_module: bool,
 }
 
-/// The class files of some blobs. Of two with the same name, only the first is used; module descriptors, which are
-/// not edited, come last.
+/// Returns the class files of some blobs. Of two classes with the same name, only the first is used. Module
+/// descriptors, which are not edited, come last.
 fn files<'a>(blobs: &[(&'a [u8], Role)]) -> Result<Vec<File<'a>>> {
     const MODULE: u16 = 0x8000;
     let mut names = HashSet::new();
@@ -182,7 +187,7 @@ fn files<'a>(blobs: &[(&'a [u8], Role)]) -> Result<Vec<File<'a>>> {
     Ok(acc)
 }
 
-/// For the name of each class, the numbers of the classes that call its methods.
+/// Returns, by the name of each class, the numbers of the classes that call its methods.
 fn callers(files: &[&[u8]]) -> HashMap<Vec<u8>, Vec<usize>> {
     let mut acc: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
     for (number, bytes) in files.iter().enumerate() {
@@ -194,7 +199,7 @@ fn callers(files: &[&[u8]]) -> HashMap<Vec<u8>, Vec<usize>> {
     acc
 }
 
-/// The ten classes that are named by most other classes.
+/// Returns the numbers of the ten classes that are named by most other classes.
 fn most_named(files: &[&[u8]]) -> Vec<usize> {
     let patches: Vec<Patch> = files.iter().filter_map(|it| Patch::read(it)).collect();
     let mut named: HashMap<&[u8], usize> = HashMap::new();
@@ -209,50 +214,53 @@ fn most_named(files: &[&[u8]]) -> Vec<usize> {
     numbers
 }
 
-/// A range of class numbers. Only classes of the part that contains an edit are asked about and called.
+/// A range of class numbers. After an edit, only callers in the edited class's part are queried, and an edit inserts
+/// only calls of methods in that part.
 #[derive(Clone, Copy)]
 struct Part {
     first: usize,
     last: usize,
 }
 
-/// Successive edits, each made in all programs.
+/// A series of edits, each of which is made in all measured programs.
 struct Run<'a> {
     sides: Vec<Side>,
-    /// The callers of each class, by its name. Classes that edits made call it stay in the list.
+    /// The numbers of the callers of each class, by the name of the class. Callers that an edit added are not
+    /// removed.
     callers: HashMap<Vec<u8>, Vec<usize>>,
     files: &'a [&'a [u8]],
     rng: Rng,
-    /// Whether the last edit was made in the programs in reverse order.
+    /// Whether the last edit was made in the programs in reverse order of `sides`.
     turned: bool,
 }
 
-/// A program, and the group that its figures belong to.
+/// A measured program, and the group in the table to which its figures belong.
 struct Side {
     group: &'static str,
     program: Current,
-    /// The number of edits after which it is compared with a program built from scratch. It is also compared after
-    /// the last edit.
+    /// The number of edits after which the program is compared with one built from scratch, repeatedly; `None` for a
+    /// comparison only after the last edit.
     checked_each: Option<usize>,
 }
 
-/// A class that differs from its original: the kind of edit, and the number of its twin, if it has one.
+/// The last edit of a class that is not yet undone: the kind of the edit, and the number of the renamed copy of the
+/// class (its twin), if the edit added one.
 struct Edited {
     kind: Kind,
     twin: Option<usize>,
 }
 
-/// A class that is changed or removed.
+/// A class that an edit changes, adds or removes.
 #[derive(Clone, Copy)]
 enum Place {
-    /// A class of the original program, by its number.
+    /// The class of the original program with this number.
     Class(usize),
-    /// A twin, by its number.
+    /// The twin (renamed copy of a class) with this number.
     Twin(usize),
 }
 
 impl Run<'_> {
-    /// Makes `n` edits of classes drawn from `among`, and prints their cost.
+    /// Makes `n` edits of classes drawn from `among`, which are numbers in `part`, and prints their cost.
     fn edit(&mut self, n: usize, part: Part, among: &[usize]) -> Result<()> {
         if n == 0 {
             return Ok(());
@@ -334,7 +342,8 @@ impl Run<'_> {
         }
     }
 
-    /// Changes or removes a class in all programs, and asks each program.
+    /// Replaces the bytes of a class in all programs, or removes the class if `bytes` is `None`. Then queries the
+    /// class and the classes `ask` in each program. Returns the cost in each.
     fn set(
         &mut self,
         place: Place,
@@ -362,7 +371,7 @@ impl Run<'_> {
         sides.map(set).collect()
     }
 
-    /// The classes of `part` that call a class.
+    /// Returns the numbers of the classes in `part` that call methods of a class.
     fn concerned(&self, class: usize, part: Part) -> Vec<usize> {
         let name = Patch::read(self.files[class]).map(|it| it.name().to_vec()).unwrap_or_default();
         let callers = self.callers.get(&name).into_iter().flatten();
@@ -373,7 +382,7 @@ impl Run<'_> {
     }
 }
 
-/// Prints a line for each kind of edit, and the additional lines.
+/// Prints the lines of a group: one for each kind of edit, and the lines `stages`, `ways` and `edit`.
 fn print(group: &str, costs: &[(Kind, Cost)]) {
     line(group, "all", costs.iter().map(|it| it.1.time).collect());
     for (kind, word) in Kind::ALL {
@@ -397,14 +406,14 @@ fn line(group: &str, kind: &str, times: Vec<u64>) {
     }
 }
 
-/// The smallest figure that `percent` percent of the figures do not exceed.
+/// Returns the percentile: the smallest figure that `percent` percent of the figures do not exceed.
 fn at(mut figures: Vec<u64>, percent: usize) -> u64 {
     figures.sort_unstable();
     let place = (figures.len() * percent).div_ceil(100);
     figures.get(place.saturating_sub(1)).copied().unwrap_or(0)
 }
 
-/// Splits a blob into its classes.
+/// Splits a blob into its class files.
 fn split(mut blob: &[u8]) -> Result<Vec<&[u8]>> {
     let mut classes = Vec::new();
     while let Some((length, rest)) = blob.split_first_chunk() {

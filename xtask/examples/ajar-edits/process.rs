@@ -1,12 +1,14 @@
-//! A process that keeps an answer current: its output, and the CPU time that it needs for it.
+//! A process `ajar watch` that keeps a result current: reads its output, and measures the CPU time that it takes for
+//! a cycle, that is, for the reaction to one change on disk.
 //!
-//! The kernel updates the time of a thread when the thread goes to sleep, and otherwise only at its ticks, which are
-//! milliseconds apart. To know to the microsecond how much CPU time a cycle takes until its line is printed, the pipe
-//! is filled before the cycle begins, so the thread that prints must sleep until this program reads.
+//! The kernel updates the CPU time of a thread when the thread goes to sleep, and otherwise only at clock ticks,
+//! which are milliseconds apart. To measure the CPU time of a cycle to the microsecond, the output pipe of the
+//! process is filled before the cycle begins. Then the thread that prints the line about the cycle must sleep until
+//! this program reads from the pipe.
 //!
-//! A control group of its own also counts threads that have ended. If no control group can be made, the times of the
-//! present threads are used; if a thread has ended, the time of the process is used, which is known only to a
-//! hundredth of a second.
+//! The process gets a control group, whose CPU time includes threads that have ended. If no control group can be
+//! created, the times of the present threads are used. If a thread has ended, the time of the process is used, which
+//! is known only to a hundredth of a second.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{PipeReader, PipeWriter, Read, Write};
@@ -20,31 +22,31 @@ use anyhow::{Context, Result, bail, ensure};
 /// The longest time that a cycle may take before the run fails.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The pause between two changes, as between two builds.
+/// The pause between two changes on disk, as between two builds.
 const QUIET: Duration = Duration::from_millis(500);
 
-/// A process that uses no CPU time for this long is idle.
+/// The time without CPU use after which a process counts as idle.
 const STILL: Duration = Duration::from_millis(30);
 
-/// The bytes that a pipe holds (pipe(7)).
+/// The capacity of a pipe in bytes (pipe(7)).
 const PIPE: usize = 65_536;
 
-/// The beginning of a line about a cycle.
+/// The beginning of a printed line about a cycle.
 const CYCLE: &[u8] = br#"{"record":"cycle""#;
 
-/// A line that this program writes into the pipe after all that was printed.
+/// A line that this program writes into the pipe to find the end of the output so far.
 const MARK: &[u8] = b"mark\n";
 
-/// The length in nanoseconds of a tick of the clock that the kernel shows to user programs.
+/// The length in nanoseconds of the ticks in which the kernel reports the CPU time of a process.
 const TICK: u64 = 10_000_000;
 
-/// A process that keeps an answer current.
+/// A running process `ajar watch`.
 pub(crate) struct Watching {
     child: Child,
     group: Option<Group>,
     /// The writing end of the pipe that the process prints to.
     pipe: PipeWriter,
-    /// Requests the next relevant line.
+    /// Requests the next line about a cycle or mark from the reading thread.
     wanted: Sender<()>,
     lines: Receiver<Line>,
 }
@@ -52,27 +54,27 @@ pub(crate) struct Watching {
 /// The cost of a cycle, in nanoseconds.
 #[derive(Clone, Copy)]
 pub(crate) struct Cycle {
-    /// The wall time from the change to its line.
+    /// The wall time from the change to the line about the cycle.
     pub(crate) told: u64,
-    /// The CPU time until the line is printed.
+    /// The CPU time until the line about the cycle is printed.
     pub(crate) line: Cpu,
     /// The CPU time until the process is idle again.
     pub(crate) whole: Cpu,
-    /// The number of facts that were added or removed.
+    /// The number of facts that the cycle added or removed.
     pub(crate) facts: u64,
 }
 
-/// A CPU time of a process.
+/// An amount of CPU time that a process used.
 #[derive(Clone, Copy)]
 pub(crate) struct Cpu {
     pub(crate) nanoseconds: u64,
-    /// Whether the time is known only to the tick.
+    /// Whether the time is known only to a hundredth of a second.
     pub(crate) is_coarse: bool,
 }
 
-/// A relevant line of output.
+/// A line in the pipe that is about a cycle or is a mark; all other lines are skipped.
 enum Line {
-    /// A line about a cycle, with the number of facts that were added or removed.
+    /// A line about a cycle: when it was read, and the number of facts that the cycle added or removed.
     Cycle {
         at: Instant,
         facts: u64,
@@ -85,20 +87,20 @@ struct Group {
     folder: PathBuf,
 }
 
-/// The CPU times of a process so far.
+/// The CPU times of a process at one moment.
 struct Reading {
-    /// The time in nanoseconds of all threads, including ended ones, to the microsecond; none without a control
-    /// group.
+    /// The CPU time in nanoseconds of all threads, including ended ones, to the microsecond; `None` if there is no
+    /// control group.
     group: Option<u64>,
 
-    /// The time in nanoseconds of each present thread.
+    /// The CPU time in nanoseconds of each present thread, by the id of the thread.
     threads: BTreeMap<u32, u64>,
-    /// The ticks of all threads, including ended ones.
+    /// The CPU time of all threads, including ended ones, in ticks.
     ticks: u64,
 }
 
 impl Watching {
-    /// Starts a command that prints JSON lines, and waits for the first answer.
+    /// Starts a command `ajar watch` that prints JSON lines, and waits for its first result.
     pub(crate) fn start(command: &mut Command) -> Result<Self> {
         let (reader, pipe) = std::io::pipe()?;
         let child = command.stdout(pipe.try_clone()?).spawn().context("cannot run ajar")?;
@@ -115,7 +117,7 @@ impl Watching {
         Ok(it)
     }
 
-    /// Measures the cost of a change.
+    /// Makes a change on disk, and measures the cost of the cycle that it causes.
     pub(crate) fn time(&mut self, change: impl FnOnce() -> Result<()>) -> Result<Cycle> {
         let mut filler = vec![b' '; PIPE];
         filler[PIPE - 1] = b'\n';
@@ -127,7 +129,7 @@ impl Watching {
         let mut threads = BTreeSet::new();
         while !self.prints()? {
             threads.extend(threads_of(&self.folder())?);
-            ensure!(begin.elapsed() < PATIENCE, "no cycle came");
+            ensure!(begin.elapsed() < PATIENCE, "ajar reported no cycle within the time limit");
             if let Some(status) = self.child.try_wait()? {
                 bail!("ajar ended: {status}");
             }
@@ -137,7 +139,7 @@ impl Watching {
         let Line::Cycle { at, facts } = self.line()? else { bail!("a mark was read before any was written") };
         let whole = self.still()?;
         std::thread::sleep(QUIET);
-        self.wanted.send(()).context("the reading thread has ended")?;
+        self.wanted.send(()).context("the thread that reads the output has ended")?;
         self.pipe.write_all(MARK)?;
         ensure!(matches!(self.received()?, Line::Mark), "one change caused two cycles");
         let told = at.saturating_duration_since(begin).as_nanos() as u64;
@@ -145,17 +147,17 @@ impl Watching {
         Ok(Cycle { told, line: line.since(&before, &threads), whole: whole.since(&before, &threads), facts })
     }
 
-    /// The next relevant line.
+    /// Requests and returns the next line about a cycle or mark.
     fn line(&self) -> Result<Line> {
-        self.wanted.send(()).context("the reading thread has ended")?;
+        self.wanted.send(()).context("the thread that reads the output has ended")?;
         self.received()
     }
 
     fn received(&self) -> Result<Line> {
-        self.lines.recv_timeout(PATIENCE).context("ajar prints nothing")
+        self.lines.recv_timeout(PATIENCE).context("ajar printed no line within the time limit")
     }
 
-    /// Whether the thread that prints sleeps because the pipe is full.
+    /// Returns whether the thread that prints sleeps because the pipe is full.
     fn prints(&self) -> Result<bool> {
         let path = self.folder().join("wchan");
         let place =
@@ -163,7 +165,7 @@ impl Watching {
         Ok(place.contains("pipe_w"))
     }
 
-    /// The CPU times when the process is idle.
+    /// Waits until the process is idle, and returns its CPU times.
     fn still(&self) -> Result<Reading> {
         let begin = Instant::now();
         let (mut last, mut since) = (self.reading()?, Instant::now());
@@ -183,7 +185,7 @@ impl Watching {
         Reading::of(&self.folder(), self.group.as_ref())
     }
 
-    /// The folder with the kernel's information about the process.
+    /// Returns the folder in `/proc` with the kernel's information about the process.
     fn folder(&self) -> PathBuf {
         PathBuf::from(format!("/proc/{}", self.child.id()))
     }
@@ -196,7 +198,7 @@ impl Drop for Watching {
     }
 }
 
-/// For each request, reads until the next relevant line.
+/// Reads from the pipe in a thread: for each request, sends the next line about a cycle or mark to `to`.
 fn read(mut pipe: PipeReader, wanted: Receiver<()>, to: Sender<Line>) {
     let (mut rest, mut bytes, mut at) = (Vec::new(), vec![0; PIPE], Instant::now());
     for () in wanted {
@@ -219,7 +221,8 @@ fn read(mut pipe: PipeReader, wanted: Receiver<()>, to: Sender<Line>) {
     }
 }
 
-/// Removes the next relevant line, and all before it, from the bytes that were read.
+/// Removes the next line about a cycle or mark, and all lines before it, from the bytes that were read, and returns
+/// it; `None` if there is no such line. `at` is the time at which the bytes were read.
 fn counting(rest: &mut Vec<u8>, at: Instant) -> Option<Line> {
     let (mut first, mut found) = (0, None);
     while let Some(length) = rest[first..].iter().position(|it| *it == b'\n').filter(|_| found.is_none()) {
@@ -235,14 +238,14 @@ fn counting(rest: &mut Vec<u8>, at: Instant) -> Option<Line> {
     found
 }
 
-/// The number of facts that were added or removed, from a line about a cycle.
+/// Returns the number of facts that a cycle added or removed, according to the line about the cycle.
 fn facts(line: &[u8]) -> u64 {
     let value: serde_json::Value = serde_json::from_slice(line).unwrap_or_default();
     ["added", "removed"].iter().filter_map(|it| value[it].as_u64()).sum()
 }
 
 impl Reading {
-    /// Reads the times of the process with this folder in `/proc`.
+    /// Reads the CPU times of the process with this folder in `/proc`.
     fn of(folder: &Path, group: Option<&Group>) -> Result<Reading> {
         let mut threads = BTreeMap::new();
         for number in threads_of(folder)? {
@@ -250,7 +253,7 @@ impl Reading {
             let path = folder.join(format!("task/{number}/schedstat"));
             let Ok(text) = std::fs::read_to_string(path) else { continue };
             let time = text.split(' ').next().and_then(|it| it.parse().ok());
-            threads.insert(number, time.context("schedstat starts with no number")?);
+            threads.insert(number, time.context("schedstat does not start with a number")?);
         }
         let stat = std::fs::read_to_string(folder.join("stat")).context("ajar has ended")?;
         let fields = stat.rsplit_once(')').map(|it| it.1).unwrap_or_default();
@@ -259,9 +262,9 @@ impl Reading {
         Ok(Reading { group: group.and_then(Group::time), threads, ticks })
     }
 
-    /// The time since another reading. The sum over the present threads is exact unless a thread has ended: one of
-    /// those seen in the meantime, or an unseen one, which the ticks reveal. Both tick counts are rounded down, so a
-    /// difference of less than two is no evidence.
+    /// Returns the CPU time since the earlier reading `before`. The sum over the present threads is exact unless a
+    /// thread has ended: either one of the threads `seen` in the meantime, or an unseen one, which the ticks reveal.
+    /// Both tick counts are rounded down, so a difference of less than two ticks is no evidence.
     fn since(&self, before: &Reading, seen: &BTreeSet<u32>) -> Cpu {
         if let (Some(before), Some(now)) = (before.group, self.group) {
             return Cpu { nanoseconds: now.saturating_sub(before), is_coarse: false };
@@ -276,8 +279,8 @@ impl Reading {
 }
 
 impl Group {
-    /// Creates a control group with this process; `None` if the system has no control groups of version 2, or forbids
-    /// it.
+    /// Creates a control group with this process; `None` if the system has no control groups of version 2, or does
+    /// not permit it.
     fn of(process: u32) -> Option<Group> {
         for root in ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] {
             let folder = Path::new(root).join(format!("ajar-edits-{process}"));
@@ -293,7 +296,7 @@ impl Group {
         None
     }
 
-    /// The CPU time in nanoseconds that was used in the group.
+    /// Returns the CPU time in nanoseconds that the processes of the group have used; `None` if it cannot be read.
     fn time(&self) -> Option<u64> {
         let text = std::fs::read_to_string(self.folder.join("cpu.stat")).ok()?;
         let microseconds: u64 = text.lines().find_map(|it| it.strip_prefix("usage_usec "))?.parse().ok()?;
@@ -308,7 +311,7 @@ impl Drop for Group {
     }
 }
 
-/// The threads of the process with this folder in `/proc`.
+/// Returns the ids of the threads of the process with this folder in `/proc`.
 fn threads_of(folder: &Path) -> Result<Vec<u32>> {
     let entries = std::fs::read_dir(folder.join("task")).context("ajar has ended")?;
     Ok(entries.filter_map(|it| it.ok()?.file_name().to_str()?.parse().ok()).collect())

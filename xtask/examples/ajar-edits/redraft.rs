@@ -1,4 +1,5 @@
-//! Changes of class files in bytes that affect no answer, and changes of methods to ghosts.
+//! Edits of class files: in bytes that affect no result, and of methods to ghosts, for which an annotation promises
+//! exceptions instead of code.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,8 @@ use test_utils::ghosts::with_ghosts;
 use test_utils::patch::Patch;
 use test_utils::rng::Rng;
 
-/// The class with another string in its attribute `SourceFile` (JVMS §4.7.10); `None` if it has none.
+/// Returns the class with another string in its attribute `SourceFile` (JVMS §4.7.10); `None` if the class has no
+/// such attribute.
 pub(crate) fn other_source(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut patch = Patch::read(bytes)?;
     // Add a string that nothing uses, at the end of the pool.
@@ -20,7 +22,8 @@ pub(crate) fn other_source(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The class with another source line for one of its instructions (JVMS §4.7.12); `None` if it has no line table.
+/// Returns the class with another source line for one of its instructions (JVMS §4.7.12); `None` if the class has no
+/// line table.
 pub(crate) fn other_line(bytes: &[u8], rng: &mut Rng) -> Option<Vec<u8>> {
     let class = ClassFile::parse(bytes).ok()?;
     let mut rows = Vec::new();
@@ -36,7 +39,8 @@ pub(crate) fn other_line(bytes: &[u8], rng: &mut Rng) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The class with one of its methods changed to a ghost that promises nothing. `None` if it has no suitable method.
+/// Returns the class with one of its methods changed to a ghost that promises nothing; `None` if the class has no
+/// suitable method.
 pub(crate) fn ghost(bytes: &[u8], rng: &mut Rng) -> Option<Vec<u8>> {
     let patch = Patch::read(bytes)?;
     let methods: Vec<usize> = (0..patch.methods().len()).filter(|it| patch.has_body(*it)).collect();

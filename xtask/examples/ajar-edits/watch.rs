@@ -1,5 +1,5 @@
-//! The cost of a change for `ajar watch`: the wall time from the written file to the line about the cycle, and CPU
-//! times.
+//! Measures the cost of a change on disk for `ajar watch`: the wall time from the written file to the printed line
+//! about the change, and CPU times.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,13 +14,13 @@ use crate::line;
 use crate::process::{Cycle, Watching};
 use crate::redraft;
 
-/// The size of the jar in bytes.
+/// The size of the watched jar in bytes.
 const JAR: usize = 60_000_000;
 
 /// The size in bytes of each entry of the jar that is no class.
 const FILLER: usize = 15_000;
 
-/// The command that keeps the answer.
+/// The command `ajar watch throws` to measure: the binary, the JDK and further flags.
 pub(crate) struct Asked<'a> {
     pub(crate) ajar: &'a str,
     pub(crate) jdk: &'a str,
@@ -28,7 +28,7 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Starts the command for these inputs.
+    /// Starts the command for this input, and prints it as the first line of the table.
     fn start(&self, input: &Path) -> Result<Watching> {
         let mut command = Command::new(self.ajar);
         command.args(["watch", "throws", "--output-format", "jsonl", "--quiet", "--jdk", self.jdk]);
@@ -39,7 +39,8 @@ impl Asked<'_> {
     }
 }
 
-/// A class of the application: the word for the edit, the name of its file, its bytes, and the bytes after the edit.
+/// A class of the application and its edit: the word for the kind of edit, the path of the class file, and its bytes
+/// before and after the edit.
 struct Edited {
     kind: &'static str,
     file: String,
@@ -50,11 +51,13 @@ struct Edited {
 /// The kinds of edits that a run alternates.
 #[derive(Clone, Copy)]
 enum Draft {
-    /// Edits of bytes that change no fact.
+    /// The edit changes the name of the source file, which changes no fact.
     Source,
+    /// The edit changes a line number, which changes no fact.
     Line,
-    /// Edits that change facts.
+    /// The edit changes a method to a ghost method, whose code is not analysed.
     Ghost,
+    /// The edit is of this kind, and may change facts.
     Of(Kind),
 }
 
@@ -67,7 +70,7 @@ const OTHER_FACTS: [(Draft, &str); 4] = [
     (Draft::Ghost, "ghost"),
 ];
 
-/// Prepares `n` classes and their edits.
+/// Prepares edits of `n` classes, with the given kinds of edits in turn.
 fn edited(app: &[&[u8]], kinds: &[(Draft, &'static str)], n: usize) -> Result<Vec<Edited>> {
     let mut rng = Rng::new(crate::SEED);
     let drawing = Drawing::new(app);
@@ -99,7 +102,7 @@ fn edited(app: &[&[u8]], kinds: &[(Draft, &'static str)], n: usize) -> Result<Ve
     bail!("the application has too few bodies to edit")
 }
 
-/// Measures `n` changes. Each edit is undone by the next change.
+/// Measures `n` changes of the kind `what`, and prints the table. Each edit is undone by the next change.
 pub(crate) fn watch(asked: &Asked<'_>, app: &[&[u8]], folder: &Path, n: usize, what: &str) -> Result<()> {
     let folder = folder.join(format!("watched-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
@@ -116,7 +119,7 @@ pub(crate) fn watch(asked: &Asked<'_>, app: &[&[u8]], folder: &Path, n: usize, w
         _ => {
             let Some(kind) = OTHER_FACTS.iter().find(|it| it.1 == what) else {
                 bail!(
-                    "nothing can change in `{what}`; there are: bytes, facts, jar, throw, call, override, ghost"
+                    "unknown kind of change `{what}`; the kinds are bytes, facts, jar, throw, call, override, ghost"
                 );
             };
             classes(asked, app, &folder, &edited(app, &[*kind], n)?)
@@ -127,7 +130,7 @@ pub(crate) fn watch(asked: &Asked<'_>, app: &[&[u8]], folder: &Path, n: usize, w
     Ok(())
 }
 
-/// Prints a line for each kind of change in each group, and the numbers of cycles.
+/// Prints the table: for each kind of change, a line in each group, and a line with the numbers of cycles.
 fn print(cycles: &[(&'static str, Cycle)]) {
     let mut kinds: Vec<&str> = vec!["all", "changed"];
     for (kind, _) in cycles {
@@ -178,7 +181,7 @@ fn classes(
     Ok(cycles)
 }
 
-/// Measures the replacement of a jar by one in which one class differs.
+/// Measures the replacement of a jar by a jar in which one class differs.
 fn jars(
     asked: &Asked<'_>,
     app: &[&[u8]],

@@ -1,37 +1,38 @@
-//! Citations in comments and pages: a cited page exists, and so does the section or rule of it; papers are cited by title.
+//! Checks the citations in comments and pages: each cited page exists and has the cited section or rule, and papers
+//! are cited by title.
 
 use std::collections::BTreeSet;
 
 use super::prose::prose;
 use super::{Checkout, Violation};
 
-/// A part of a page that a citation names.
+/// A part of a page that a citation refers to.
 #[derive(Debug, PartialEq, Eq)]
 enum Part {
-    /// `§3`
+    /// A section by its number: `§3`.
     Section(String),
-    /// `§3.7`
+    /// An item of a numbered list by the numbers of section and item: `§3.7`.
     Item(String, String),
-    /// `rule 3`
+    /// A rule by its number: `rule 3`.
     Rule(String),
-    /// `"Ground rules"`
+    /// A section by its heading: `"Ground rules"`.
     Heading(String),
 }
 
-/// The parts that a page has.
+/// The parts of a page that citations can refer to.
 #[derive(Default)]
 struct Page {
-    /// Numbers of sections: `## 3. Exceptions`.
+    /// The numbers of sections, such as 3 for `## 3. Exceptions`.
     sections: BTreeSet<String>,
-    /// Numbers of items of numbered lists, with those of their sections.
+    /// The numbers of the items of numbered lists, each after the number of its section.
     items: BTreeSet<(String, String)>,
-    /// Numbers of items below a heading with the word `rules`.
+    /// The numbers of the items below a heading with the word `rules`.
     rules: BTreeSet<String>,
     headings: BTreeSet<String>,
 }
 
-/// Every page that a comment or a page cites is in the repository, with the cited section; files that are not in the
-/// repository, such as the texts of papers, are not cited by name.
+/// Checks that every page that a comment or page cites is in the repository and has the cited section, and that no
+/// file outside the repository, such as the text of a paper, is cited by its name.
 pub(super) fn citations(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for (file, text) in checkout.tree.texts() {
         for prose in prose(file, text) {
@@ -42,7 +43,7 @@ pub(super) fn citations(checkout: &Checkout, violations: &mut Vec<Violation>) {
                         line: prose.line(at),
                         check: "citations",
                         what,
-                        why: "a reader who follows a citation to nothing trusts no other".into(),
+                        why: "a citation that leads nowhere makes readers distrust all others".into(),
                         fix: fix.to_string(),
                     });
                 };
@@ -50,7 +51,7 @@ pub(super) fn citations(checkout: &Checkout, violations: &mut Vec<Violation>) {
                     let name = format!("/{}", word.rsplit('/').next().unwrap_or(word));
                     if !checkout.tree.contains(word) && !checkout.tree.paths().any(|it| it.ends_with(&name)) {
                         wrong(
-                            format!("cites `{word}`, which is not in the repository"),
+                            format!("the text cites `{word}`, which is not in the repository"),
                             "cite a paper by its title and section, other documents by a page below docs",
                         );
                     }
@@ -61,8 +62,8 @@ pub(super) fn citations(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 }
                 let Some(page) = page_text(checkout, file, word) else {
                     wrong(
-                        format!("cites `{word}`, which is not in the repository"),
-                        "bring the page into docs, or say here what the reader must know",
+                        format!("the text cites `{word}`, which is not in the repository"),
+                        "add the page to docs, or explain here what the reader must know",
                     );
                     continue;
                 };
@@ -70,7 +71,7 @@ pub(super) fn citations(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 for part in parts(&prose.text[at + word.len()..]) {
                     if !page.has(&part) {
                         wrong(
-                            format!("cites {} of `{word}`, which has none", part.name()),
+                            format!("the text cites {} of `{word}`, which does not exist there", part.name()),
                             "cite the section or rule as the page numbers it",
                         );
                     }
@@ -80,7 +81,7 @@ pub(super) fn citations(checkout: &Checkout, violations: &mut Vec<Violation>) {
     }
 }
 
-/// The words that may be names of files, with their offsets.
+/// Returns the words of a text that may be names of files, with their byte offsets.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_end = |it: char| it.is_whitespace() || "`()[]<>\"',;:*".contains(it);
     text.split(is_end).filter_map(move |it| {
@@ -91,7 +92,8 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The text of a cited page: by its path from the root, in `docs`, or beside the file that cites it.
+/// Returns the text of the page that `file` cites as `word`: a path from the root, from `docs`, or from the folder of
+/// the file. `None` if there is no such page.
 fn page_text<'a>(checkout: &'a Checkout, file: &str, word: &str) -> Option<&'a str> {
     let folder = file.rsplit_once('/').map_or("", |it| it.0);
     let word = word.trim_start_matches("./");
@@ -100,7 +102,8 @@ fn page_text<'a>(checkout: &'a Checkout, file: &str, word: &str) -> Option<&'a s
         .find_map(|it| checkout.tree.text(it))
 }
 
-/// The parts that are named directly behind the name of a page: `§1, §3.7 and "Heading"`, `, rule 3`.
+/// Returns the parts of a page that a citation names directly after the page, such as `§1, §3.7 and "Heading"` or
+/// `, rule 3`.
 fn parts(text: &str) -> Vec<Part> {
     let mut found = Vec::new();
     let mut rest = text.trim_start_matches('`');

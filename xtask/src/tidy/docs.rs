@@ -1,8 +1,8 @@
-//! Each Rust file describes itself in its first lines.
+//! Checks that each Rust file describes its content in its first lines.
 
 use super::{Checkout, Violation};
 
-/// Every Rust file opens with `//!`.
+/// Checks that every Rust file begins with a `//!` comment.
 pub(super) fn module_docs(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for file in &checkout.sources.files {
         let first = checkout.tree.text(&file.path).unwrap_or_default().lines().next().unwrap_or_default();
@@ -11,9 +11,10 @@ pub(super) fn module_docs(checkout: &Checkout, violations: &mut Vec<Violation>) 
                 file: file.path.clone(),
                 line: 1,
                 check: "module-docs",
-                what: "does not open with `//!`".to_string(),
-                why: "a reader decides by the first lines whether this is the file they need".into(),
-                fix: "say what it holds, how it is used, what it must not know".to_string(),
+                what: "the file does not begin with `//!`".to_string(),
+                why: "readers decide by the first lines whether they need this file".into(),
+                fix: "describe what the file contains, how it is used, and what it must not depend on"
+                    .to_string(),
             });
         }
     }

@@ -1,5 +1,6 @@
-//! Where files, threads, clocks, salsa, one-shot code, the keeper and unsafe code may appear. Looks at names as written:
-//! what a macro of another crate hides, it does not see; the arrows check keeps such crates out.
+//! Checks where files, threads, clocks, salsa, one-shot code, the keeper and unsafe code may appear. The checks
+//! compare names as written, so they do not find what a macro of another crate expands to; the check of arrows
+//! excludes such crates.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -8,7 +9,8 @@ use super::house::{ARROWS_FILE, Effect};
 use super::source::{RustFile, mentions};
 use super::{Checkout, Violation};
 
-/// Product code mentions an effect only in the rooms and files that `arrows.toml` names, and those files need it.
+/// Checks that product code has an effect, such as access to files, only in the rooms and files that `arrows.toml`
+/// lists for the effect. Also checks that each listed file has the effect.
 pub(super) fn effects(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for effect in &checkout.house.effects {
         let mut unused: Vec<&str> = effect.files.iter().map(String::as_str).collect();
@@ -28,7 +30,7 @@ pub(super) fn effects(checkout: &Checkout, violations: &mut Vec<Violation>) {
                     what: format!("`{what}` in {} ({})", file.room, effect.name),
                     why: effect.why.clone().into(),
                     fix: effect.instead.clone().unwrap_or_else(|| {
-                        format!("pass the value in, or do it in one of: {}", effect.rooms.join(", "))
+                        format!("pass the value in as an argument, or have this effect only in one of the rooms: {}", effect.rooms.join(", "))
                     }),
                 });
             }
@@ -38,9 +40,9 @@ pub(super) fn effects(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 file: ARROWS_FILE.to_string(),
                 line: 1,
                 check: "effects",
-                what: format!("{file} does not use what it may ({})", effect.name),
-                why: "a list of exceptions stays short only if it shrinks when the code gets better".into(),
-                fix: "remove the file from `files`".to_string(),
+                what: format!("{file} is exempt, but needs no exemption ({})", effect.name),
+                why: "an unused exception permits later violations unnoticed".into(),
+                fix: "remove the file from `files` of the effect".to_string(),
             });
         }
     }
@@ -60,7 +62,8 @@ fn uses(file: &RustFile, effect: &Effect) -> Vec<(String, usize)> {
     found
 }
 
-/// Does this path, as written, name what the effect does, something below it, or all around it by a `*`?
+/// Returns whether a path, as written, names the item `mention`, an item below it, or with `*` a module that contains
+/// it.
 fn reaches(path: &[String], mention: &str) -> bool {
     let mention: Vec<&str> = mention.split("::").collect();
     let named = match path.split_last() {
@@ -70,7 +73,8 @@ fn reaches(path: &[String], mention: &str) -> bool {
     named.iter().zip(&mention).all(|(a, b)| a == b)
 }
 
-/// `name!` and `.name(` by token.
+/// Adds the uses of the effect's macros (`name!`) and methods (`.name`) in the tokens to `found`: what is used, and
+/// the line.
 fn calls(tokens: TokenStream, effect: &Effect, found: &mut Vec<(String, usize)>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for (at, token) in tokens.iter().enumerate() {
@@ -92,7 +96,8 @@ fn calls(tokens: TokenStream, effect: &Effect, found: &mut Vec<(String, usize)>)
     }
 }
 
-/// `unsafe` stands in the modules that `arrows.toml` names, each with a SAFETY comment above.
+/// Checks that `unsafe` appears only in the modules that `arrows.toml` lists, and that each `unsafe` has a SAFETY
+/// comment above.
 pub(super) fn unsafe_code(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for file in &checkout.sources.files {
         let allowed = checkout.house.unsafe_.modules.iter().any(|module| {
@@ -105,11 +110,14 @@ pub(super) fn unsafe_code(checkout: &Checkout, violations: &mut Vec<Violation>) 
             let (what, fix) = if !allowed {
                 (
                     "unsafe code".to_string(),
-                    format!("do without, or move it to {}", checkout.house.unsafe_.modules.join(", ")),
+                    format!(
+                        "do without unsafe code, or move the code to {}",
+                        checkout.house.unsafe_.modules.join(", ")
+                    ),
                 )
             } else if !explained(&text, line) {
                 (
-                    "an unsafe block without its proof".to_string(),
+                    "the unsafe code has no comment that explains why it is sound".to_string(),
                     "write a `// SAFETY:` comment above".to_string(),
                 )
             } else {
@@ -120,7 +128,7 @@ pub(super) fn unsafe_code(checkout: &Checkout, violations: &mut Vec<Violation>) 
                 line,
                 check: "unsafe",
                 what,
-                why: "one small module is all that has to be proved by hand".into(),
+                why: "only one small module should have to be proved safe by hand".into(),
                 fix,
             });
         }
@@ -137,7 +145,7 @@ fn unsafe_lines(tokens: TokenStream, lines: &mut Vec<usize>) {
     }
 }
 
-/// A comment block that names SAFETY directly above the line, or on it.
+/// Returns whether a comment with `SAFETY:` is on the line, or in the comment block directly above it.
 fn explained(text: &[&str], line: usize) -> bool {
     let above = text[..line.saturating_sub(1).min(text.len())].iter().rev();
     above.take_while(|it| it.trim_start().starts_with("//")).any(|it| it.contains("SAFETY:"))

@@ -1,5 +1,5 @@
-//! What a file asks of the others of its crate: parents and children call each other's methods one way only, a type's
-//! methods are few and stand in few files, a file of certain rooms depends on few others.
+//! Checks of the dependencies between the files of a crate: method calls between a file and the files of its child
+//! modules go one way only; a type has few methods, in few files; and in certain rooms, a file depends on few others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,8 +7,9 @@ use super::house::ARROWS_FILE;
 use super::uses::{Crate, Use};
 use super::{Checkout, Violation};
 
-/// Of two files, one above the other in the module tree, not both call methods that the other defines; methods that only
-/// read or write a field, and constructors, do not count. ([`super::modules`] checks the modules of which neither is above the other.)
+/// Checks that no two files call each other's methods if one of their modules is below the other in the module tree.
+/// Constructors, and methods that only read or write a field, are ignored. ([`super::modules`] checks the other pairs
+/// of modules.)
 pub(super) fn calls_go_one_way(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for crate_ in checkout.crates.iter().filter(|it| !checkout.house.is_recursive(&it.room)) {
         let mut calls: BTreeMap<(&str, &str), &Use> = BTreeMap::new();
@@ -29,7 +30,7 @@ pub(super) fn calls_go_one_way(checkout: &Checkout, violations: &mut Vec<Violati
                 line: up.line,
                 check: "call-cycle",
                 what: format!(
-                    "calls `{up_call}` of {to}, which calls `{down_call}` of this file (line {})",
+                    "this file calls `{up_call}` of {to}, which calls `{down_call}` of this file (line {})",
                     down.line
                 ),
                 why: "neither of two files that call each other can be read or tested alone".into(),
@@ -39,7 +40,7 @@ pub(super) fn calls_go_one_way(checkout: &Checkout, violations: &mut Vec<Violati
     }
 }
 
-/// A type has few methods, in few files.
+/// Checks that no type has more methods, or methods in more files, than `arrows.toml` allows.
 pub(super) fn types(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let (most_methods, most_files) = (checkout.house.limit("methods"), checkout.house.limit("impl-files"));
     for crate_ in checkout.crates.iter().filter(|it| !checkout.house.is_recursive(&it.room)) {
@@ -59,7 +60,7 @@ pub(super) fn types(checkout: &Checkout, violations: &mut Vec<Violation>) {
                     line: *line,
                     check: "type-size",
                     what,
-                    why: "a type that does everything hides what depends on what".into(),
+                    why: "a large type hides which methods depend on which fields".into(),
                     fix: fix.to_string(),
                 });
             };
@@ -73,7 +74,7 @@ pub(super) fn types(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 let list: Vec<String> = files.iter().map(|(file, it)| format!("{file} ({})", it.1)).collect();
                 too_many(
                     format!(
-                        "the methods of `{ty}` stand in {} files, {most_files} allowed: {}",
+                        "the methods of `{ty}` are in {} files, {most_files} allowed: {}",
                         files.len(),
                         list.join(", ")
                     ),
@@ -84,8 +85,9 @@ pub(super) fn types(checkout: &Checkout, violations: &mut Vec<Violation>) {
     }
 }
 
-/// A file of the rooms that `arrows.toml` lists depends on few others of its room, by paths and calls. Files of data and of the
-/// database do not count; a file of data uses only files of data.
+/// Checks the rooms for which `arrows.toml` limits the dependencies of files: no file depends on more files of its
+/// room, by paths and calls, than allowed. Dependencies on files of data and of the database are not counted. A file
+/// of data may use only files of data.
 pub(super) fn dependencies(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let most = checkout.house.limit("file-dependencies");
     let few = &checkout.house.few_dependencies;
@@ -94,9 +96,9 @@ pub(super) fn dependencies(checkout: &Checkout, violations: &mut Vec<Violation>)
             file: ARROWS_FILE.to_string(),
             line: 1,
             check: "file-dependencies",
-            what: format!("{file} is not there"),
-            why: "an exception for nothing hides the next one".into(),
-            fix: "remove it from the list".to_string(),
+            what: format!("the listed file {file} does not exist"),
+            why: "an unused exception permits later violations unnoticed".into(),
+            fix: "remove the file from the list".to_string(),
         });
     }
     for crate_ in &checkout.crates {
@@ -112,9 +114,9 @@ pub(super) fn dependencies(checkout: &Checkout, violations: &mut Vec<Violation>)
                         file: file.to_string(),
                         line: 1,
                         check: "file-dependencies",
-                        what: format!("is a file of data, and uses {other}, which is none"),
+                        what: format!("this is a file of data, but it uses {other}, which is not"),
                         why: "data modules never use logic modules: a reader of the data would have to read the logic too".into(),
-                        fix: "move what it uses down, or what uses it up".to_string(),
+                        fix: "move the used items to a file of data, or their uses out of this file".to_string(),
                     });
                 }
                 continue;
@@ -127,7 +129,7 @@ pub(super) fn dependencies(checkout: &Checkout, violations: &mut Vec<Violation>)
                     line: 1,
                     check: "file-dependencies",
                     what: format!(
-                        "depends on {} other files, {most} allowed: {}",
+                        "the file depends on {} other files, {most} allowed: {}",
                         list.len(),
                         list.join(", ")
                     ),
@@ -139,12 +141,13 @@ pub(super) fn dependencies(checkout: &Checkout, violations: &mut Vec<Violation>)
     }
 }
 
-/// Whether a `mod.rs` is that of a folder around the file: visibilities name it.
+/// Returns whether `module` is the `mod.rs` of a folder that contains the file. Such a module is named in
+/// visibilities such as `pub(in …)`.
 fn is_above(module: &str, file: &str) -> bool {
     module.strip_suffix("mod.rs").is_some_and(|folder| file.starts_with(folder))
 }
 
-/// File -> the other files of its crate that it uses.
+/// Returns, for each file of a crate, the other files of the crate that it uses.
 fn dependencies_of(crate_: &Crate) -> BTreeMap<&str, BTreeSet<&str>> {
     let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for use_ in &crate_.uses {

@@ -1,4 +1,4 @@
-//! Rooms and arrows: `arrows.toml` against the folders and the manifests.
+//! Compares the rooms (crates) and arrows (allowed dependencies) of `arrows.toml` with the folders and manifests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use super::{Checkout, Violation};
 pub(super) const ARROWS_FILE: &str = "xtask/arrows.toml";
 const ANYWHERE: &str = "*";
 
-/// `arrows.toml` as data.
+/// The content of `arrows.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct House {
@@ -27,28 +27,31 @@ pub(super) struct House {
     pub(super) limits: BTreeMap<String, usize>,
     #[serde(default)]
     pub(super) few_dependencies: FewDependencies,
-    /// Rooms exempt from the limits on types and from the check of cycles of method calls -> the reason.
+    /// The rooms that are exempt from the limits on types and from the check for cycles of method calls, each with
+    /// the reason.
     #[serde(default)]
     recursive: BTreeMap<String, String>,
-    /// Phrases that no comment, page or message uses, in lower case -> what to say instead.
+    /// The phrases that no comment, page or message may use, in lower case, each with what to say instead.
     #[serde(default)]
     pub(super) phrases: BTreeMap<String, String>,
-    /// Public items that may be without a product caller -> the reason.
+    /// The public items that product code need not use, each with the reason why it is public.
     #[serde(default)]
     pub(super) public: BTreeMap<String, String>,
     #[serde(default)]
     allow: Vec<Allow>,
 }
 
-/// The rooms whose files may depend on few others.
+/// The rooms in which the number of files on which a file may depend is limited, and the files that are exempt.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FewDependencies {
     pub(super) rooms: Vec<String>,
-    /// Files of data: many name their types, so they do not count. They use only one another.
+    /// The files of data, whose types many files name. Dependencies on these files are not counted; files of data
+    /// depend only on each other.
     #[serde(default)]
     pub(super) data: Vec<String>,
-    /// Files that hold the database, its inputs and its keys: every query names them, so they do not count either.
+    /// The files with the database, its inputs and its keys. Every query names them, so dependencies on these files
+    /// are not counted.
     #[serde(default)]
     pub(super) database: Vec<String>,
 }
@@ -65,7 +68,7 @@ struct TestPackages {
     anywhere: Vec<String>,
 }
 
-/// Something that only named places may do, such as reaching outside the process.
+/// An effect that only the listed rooms and files may have, such as access to files.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Effect {
@@ -75,35 +78,37 @@ pub(super) struct Effect {
     pub(super) macros: Vec<String>,
     #[serde(default)]
     pub(super) methods: Vec<String>,
-    /// The rooms that may.
+    /// The rooms that may have the effect.
     pub(super) rooms: Vec<String>,
-    /// Single files of other rooms that may.
+    /// The files of other rooms that may have the effect.
     #[serde(default)]
     pub(super) files: Vec<String>,
     #[serde(default = "default_why")]
     pub(super) why: String,
-    /// What to do instead.
+    /// The advice what to do instead, for messages; `None` if messages give the general advice.
     pub(super) instead: Option<String>,
 }
 
 fn default_why() -> String {
-    "rooms without effects are tested without a world, and give the same answer twice".to_string()
+    "rooms without effects can be tested without files and threads, and always give the same answer"
+        .to_string()
 }
 
-/// Which queries may answer about more than one class.
+/// The section `[queries]` of `arrows.toml`: which queries may depend on more than one class.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Queries {
-    /// The types of keys that stand for one class.
+    /// The types of query keys that identify one class.
     pub(super) class_keys: Vec<String>,
-    /// The tracked functions with any other key.
+    /// The tracked functions that may have any other key.
     pub(super) whole: Vec<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Unsafe {
-    /// Paths without `.rs`: the file of that name and the folder below it.
+    /// The modules that may have unsafe code, as paths without `.rs`: the file of this name and the folder of this
+    /// name.
     pub(super) modules: Vec<String>,
 }
 
@@ -125,12 +130,12 @@ impl House {
         self.arrows.keys().map(String::as_str).collect()
     }
 
-    /// The rooms that a room may depend on directly.
+    /// Returns the rooms on which a room may depend directly.
     pub(super) fn arrows_of(&self, room: &str) -> &[String] {
         self.arrows.get(room).map_or(&[], Vec::as_slice)
     }
 
-    /// The rooms that only tests may depend on.
+    /// Returns the rooms that only tests may use.
     pub(super) fn dev_rooms(&self) -> &[String] {
         &self.dev.rooms
     }
@@ -139,13 +144,14 @@ impl House {
         self.limits.get(name).copied().unwrap_or(usize::MAX)
     }
 
-    /// Whether methods of the room may call each other in cycles between files, and its types may be large. A room
-    /// without a reason is not exempt.
+    /// Returns whether the room is exempt from the check for cycles of method calls between files, and from the
+    /// limits on types. An entry without a reason does not exempt a room.
     pub(super) fn is_recursive(&self, room: &str) -> bool {
         self.recursive.get(room).is_some_and(|it| !it.trim().is_empty())
     }
 
-    /// Drops what the allow list excuses; an entry without reason or without use is a violation itself.
+    /// Returns the violations that the allow list does not permit. Adds a violation for each entry of the list that
+    /// has no reason or permits no violation.
     pub(super) fn apply_allow_list(&self, violations: Vec<Violation>) -> Vec<Violation> {
         let mut used = vec![false; self.allow.len()];
         let mut kept: Vec<Violation> = violations
@@ -172,7 +178,7 @@ impl House {
                         "the exception of {} from `{}` has no reason or no use",
                         allow.file, allow.check
                     ),
-                    why: "the allow list stays short only if it shrinks when the code gets better".into(),
+                    why: "an unused exception permits later violations unnoticed".into(),
                     fix: "give a reason, or remove the entry".to_string(),
                 });
             }
@@ -181,7 +187,7 @@ impl House {
     }
 }
 
-/// Where a dependency stands in a manifest.
+/// The kind of a dependency in a manifest.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Product,
@@ -220,7 +226,7 @@ fn collect(table: &toml::Table, manifest: &str, found: &mut Vec<Dependency>) {
     }
 }
 
-/// The line of `key` below the header of `section`, or the header's own.
+/// Returns the number of the line with `key` below the header of `section`; the line of the header if there is none.
 fn line_of(manifest: &str, section: &str, key: &str) -> usize {
     let lines: Vec<&str> = manifest.lines().collect();
     let header = lines
@@ -236,7 +242,7 @@ fn line_of(manifest: &str, section: &str, key: &str) -> usize {
     header + below.unwrap_or(0) + 1
 }
 
-/// Every dependency of every room is an allowed arrow or an allowed package.
+/// Checks that every dependency of every room is an allowed arrow (room) or an allowed package.
 pub(super) fn arrows(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let house = &checkout.house;
     for folder in checkout.tree.room_folders() {
@@ -246,7 +252,7 @@ pub(super) fn arrows(checkout: &Checkout, violations: &mut Vec<Violation>) {
         let dependencies = match dependencies(manifest) {
             Ok(dependencies) => dependencies,
             Err(error) => {
-                let what = format!("cannot be read: {}", error.message());
+                let what = format!("the manifest cannot be read: {}", error.message());
                 violations.push(arrow(&file, 1, what, "repair the manifest".to_string()));
                 continue;
             }
@@ -261,7 +267,7 @@ pub(super) fn arrows(checkout: &Checkout, violations: &mut Vec<Violation>) {
                         &file,
                         line,
                         what,
-                        format!("ask a room below, or move the code; the arrows stand in {ARROWS_FILE}"),
+                        format!("use a room below, or move the code; {ARROWS_FILE} lists the allowed arrows"),
                     ));
                 }
             } else {
@@ -276,7 +282,9 @@ pub(super) fn arrows(checkout: &Checkout, violations: &mut Vec<Violation>) {
                         &file,
                         line,
                         what,
-                        format!("use it where {ARROWS_FILE} has it, or do without"),
+                        format!(
+                            "use the package only in rooms for which {ARROWS_FILE} lists it, or do without"
+                        ),
                     ));
                 }
             }
@@ -290,12 +298,13 @@ fn arrow(file: &str, line: usize, what: String, fix: String) -> Violation {
         line,
         check: "arrows",
         what,
-        why: "a house is understood from the bottom up; each new arrow makes it harder".into(),
+        why: "crates are understood from the bottom up, and each new arrow (dependency) makes that harder"
+            .into(),
         fix,
     }
 }
 
-/// The rooms of `arrows.toml` are the folders, and its arrows form no cycle.
+/// Checks that the rooms of `arrows.toml` are exactly the folders of crates, and that its arrows form no cycle.
 pub(super) fn rooms_exist(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let house = &checkout.house;
     let folders: BTreeSet<&str> =
@@ -305,7 +314,7 @@ pub(super) fn rooms_exist(checkout: &Checkout, violations: &mut Vec<Violation>) 
         violations.push(arrow(ARROWS_FILE, 1, what, "remove the room, or make crates/<room>".to_string()));
     }
     for folder in folders.iter().filter(|it| !house.arrows.contains_key(**it)) {
-        let what = format!("the folder of {folder} is no room");
+        let what = format!("the folder of {folder} is not listed as a room");
         violations.push(arrow(
             ARROWS_FILE,
             1,
@@ -330,7 +339,8 @@ pub(super) fn rooms_exist(checkout: &Checkout, violations: &mut Vec<Violation>) 
     }
 }
 
-/// Each room takes the lints of the workspace; the room with unsafe code may lower `forbid` to `deny`, no more.
+/// Checks that each room inherits the lints of the workspace. The room with unsafe code may have lints of its own
+/// that only lower `unsafe_code` from `forbid` to `deny`.
 pub(super) fn lints(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let unsafe_folders = &checkout.house.unsafe_.modules;
     for folder in checkout.tree.room_folders() {
@@ -349,7 +359,7 @@ pub(super) fn lints(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 file,
                 line: 1,
                 check: "lints",
-                what: "does not take the lints of the workspace".to_string(),
+                what: "the manifest does not inherit the lints of the workspace".to_string(),
                 why: "missing docs and unsafe code are denied in every room".into(),
                 fix: "add `[lints]` with `workspace = true`".to_string(),
             });
@@ -357,7 +367,8 @@ pub(super) fn lints(checkout: &Checkout, violations: &mut Vec<Violation>) {
     }
 }
 
-/// A cycle of the graph as a path that ends where it starts; the smallest start in text order.
+/// Returns a cycle of the graph as a path that ends where it starts; `None` if there is no cycle. The path starts at
+/// the first node, in text order, that is on a cycle.
 pub(super) fn find_cycle<'a>(graph: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Option<Vec<&'a str>> {
     for &start in graph.keys() {
         // Breadth first from the start back to itself, so that the cycle shown is a short one.
@@ -390,7 +401,7 @@ pub(super) fn find_cycle<'a>(graph: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Op
     None
 }
 
-/// The house as text: one line a room, with the rooms its manifest names.
+/// Returns the dependency graph of the rooms as text: for each room, a line with the rooms that its manifest names.
 pub(super) fn picture(checkout: &Checkout) -> String {
     let mut out = String::new();
     let (mut rooms, mut n_arrows) = (0, 0);

@@ -1,23 +1,27 @@
-//! Marks in the text: unfinished work has an issue and a reason, no test is ignored, one file reads the tier of the tests,
-//! no path is of one machine.
+//! Checks that read the text of files: unfinished work is marked with an issue and a reason, no test is ignored, one
+//! file reads the tier of the tests, and no path names a folder of one machine.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 
 use super::{Checkout, Violation};
 
-/// What marks unfinished work without saying whose and why.
+/// Words that mark unfinished work without an issue and a reason.
 const BARE: [&str; 3] = ["TODO", "XXX", "HACK"];
 const MARK: &str = "FIXME";
 
-/// Folders of the machine that the project grew on; split, so that this line is not found itself.
+/// Folders of the machine on which the project was written. The literals are split so that the check does not find
+/// this line.
 const MACHINE: [&str; 2] = [concat!("/wo", "rk/"), concat!("/fa", "rm/")];
 
-/// The variable that names the tier of the tests, split for the same reason, and the file that reads it.
+/// The environment variable that names the tier of the tests. The literal is split so that the check does not find
+/// this line.
 const TIER: &str = concat!("AJAR", "_TESTS");
+/// The only file that may read the tier of the tests.
 const TIER_READER: &str = "crates/test-utils/src/tier.rs";
 
-/// Unfinished work is marked with its issue and a reason, or not at all. Words inside string literals are data.
+/// Checks that unfinished work is marked only in the form that has an issue and a reason. Words inside string
+/// literals are ignored.
 pub(super) fn fixme_form(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for (file, text) in checkout.tree.texts() {
         let code =
@@ -40,9 +44,9 @@ pub(super) fn fixme_form(checkout: &Checkout, violations: &mut Vec<Violation>) {
                         file: file.to_string(),
                         line,
                         check: "fixme",
-                        what: format!("a bare `{word}`"),
+                        what: format!("`{word}` without an issue and a reason"),
                         why: "unfinished work without an issue is never finished".into(),
-                        fix: format!("write `{MARK}(#issue): reason`, or do it"),
+                        fix: format!("write `{MARK}(#issue): reason`, or finish the work"),
                     });
                 }
             }
@@ -55,7 +59,7 @@ fn is_word(content: &str, column: usize, word: &str) -> bool {
     !letter(content[..column].chars().next_back()) && !letter(content[column + word.len()..].chars().next())
 }
 
-/// `(#12): reason` after the word.
+/// Returns whether the text after the mark has the form `(#12): reason`.
 fn is_explained(rest: &str) -> bool {
     let Some((issue, reason)) = rest.strip_prefix("(#").and_then(|it| it.split_once("):")) else {
         return false;
@@ -63,7 +67,7 @@ fn is_explained(rest: &str) -> bool {
     !issue.is_empty() && issue.chars().all(|it| it.is_ascii_alphanumeric()) && !reason.trim().is_empty()
 }
 
-/// Start and end (line, column in chars) of each literal that is no doc comment.
+/// The start and end of a literal that is no doc comment, each as line and column in chars.
 type Literal = ((usize, usize), (usize, usize));
 
 fn literals(text: &str) -> Vec<Literal> {
@@ -96,7 +100,7 @@ fn in_literal(literals: &[Literal], content: &str, line: usize, byte: usize) -> 
     literals.iter().any(|(start, end)| *start <= (line, column) && (line, column) < *end)
 }
 
-/// No test is ignored: a known wrong answer is asserted instead, and marked.
+/// Checks that no test is ignored. A known wrong result is to be asserted and marked instead.
 pub(super) fn no_ignored_tests(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for file in &checkout.sources.files {
         let mut lines = Vec::new();
@@ -106,9 +110,9 @@ pub(super) fn no_ignored_tests(checkout: &Checkout, violations: &mut Vec<Violati
                 file: file.path.clone(),
                 line,
                 check: "ignored-test",
-                what: "an ignored test".to_string(),
-                why: "nobody runs it, and it rots".into(),
-                fix: format!("assert what happens today, with a {MARK}, or remove it"),
+                what: "the test is ignored".to_string(),
+                why: "an ignored test is not run, so faults in it go unnoticed".into(),
+                fix: format!("assert the present result, with a {MARK}, or remove the test"),
             });
         }
     }
@@ -131,7 +135,7 @@ fn ignored(tokens: TokenStream, lines: &mut Vec<usize>) {
     }
 }
 
-/// The tier of the tests is read in one place.
+/// Checks that only one file reads the tier of the tests.
 pub(super) fn one_file_reads_the_tier(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for (file, text) in checkout.tree.texts().filter(|it| it.0.ends_with(".rs") && it.0 != TIER_READER) {
         for (line, _) in text.lines().enumerate().filter(|it| it.1.contains(TIER)) {
@@ -139,15 +143,15 @@ pub(super) fn one_file_reads_the_tier(checkout: &Checkout, violations: &mut Vec<
                 file: file.to_string(),
                 line: line + 1,
                 check: "tier",
-                what: format!("names `{TIER}`"),
+                what: format!("the file names `{TIER}`"),
                 why: "the names and meanings of the tiers are defined in one place".into(),
-                fix: format!("ask {TIER_READER}"),
+                fix: format!("use the functions of {TIER_READER}"),
             });
         }
     }
 }
 
-/// No file names a folder of the machine it was written on.
+/// Checks that no file names a folder of the machine on which the project was written.
 pub(super) fn machine_paths(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for (file, text) in checkout.tree.texts() {
         for (line, content) in text.lines().enumerate() {
@@ -156,8 +160,8 @@ pub(super) fn machine_paths(checkout: &Checkout, violations: &mut Vec<Violation>
                     file: file.to_string(),
                     line: line + 1,
                     check: "machine-path",
-                    what: format!("names `{path}`"),
-                    why: "it exists on one machine only".into(),
+                    what: format!("the file names `{path}`"),
+                    why: "the folder exists on one machine only".into(),
                     fix: "write the path from the root of the checkout, or take it as an argument"
                         .to_string(),
                 });

@@ -1,7 +1,7 @@
-//! The methods that a crate defines, and the calls of them: a small type inference over the syntax trees. A receiver has a
-//! known type if it is `self`, a parameter or variable with a type or a constructor, a field of these, or the result of
-//! another known call. A call on any other receiver counts only if exactly one method can be meant: one definition in
-//! the crate, none in the rooms below, none in the standard library.
+//! The methods that a crate defines, and the calls of these methods: a small type inference over the syntax trees. A
+//! receiver has a known type if it is `self`, a parameter or variable with a type or a constructor, a field of one of
+//! these, or the result of another known call. A call on any other receiver is resolved only if exactly one method
+//! has the name: one definition in the crate, none in the rooms below, none in the standard library.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,8 @@ use syn::{
 
 use super::source::RustFile;
 
-/// Methods of the standard library that this code base calls on values whose type the inference does not find.
+/// The names of methods of the standard library that this code base calls on receivers whose type is unknown to the
+/// checks.
 const STANDARD: &str = "abs all and and_then any append arg args as_bytes as_deref as_deref_mut as_mut as_ref as_slice as_str \
     as_str_mut binary_search binary_search_by binary_search_by_key borrow borrow_mut bytes capacity ceil chain char_indices \
     chars checked_add checked_sub chunks clamp clear clone clone_from cloned cmp collect concat contains contains_key copied \
@@ -34,26 +35,27 @@ const STANDARD: &str = "abs all and and_then any append arg args as_bytes as_der
     unwrap unwrap_or unwrap_or_default unwrap_or_else unzip update upgrade values values_mut windows with with_capacity \
     wrapping_add wrapping_sub write write_all write_fmt write_str zip";
 
-/// A module, as path from the root of its crate.
+/// The path of a module from the root of its crate; empty for the root.
 pub(super) type Module = Vec<String>;
 
-/// One method or associated function.
+/// A method or associated function that the crate defines.
 #[derive(Debug, Clone)]
 pub(super) struct Method {
-    /// The type with the `impl`, or the trait.
+    /// The type or trait to which the method belongs.
     pub(super) owner: String,
     pub(super) name: String,
     pub(super) module: Module,
     pub(super) file: String,
     pub(super) line: usize,
-    /// Reads or writes a field (one expression without calls), or makes a value of its type.
+    /// Whether the method only reads or writes a field (one expression without calls), or returns a new value of its
+    /// type.
     pub(super) accessor: bool,
-    /// Declared by a trait of the crate.
+    /// Whether a trait of the crate declares the method.
     of_trait: bool,
     result: Option<String>,
 }
 
-/// What is called, from where.
+/// A call of a method: the called method, and the module and line that contain the call.
 #[derive(Debug)]
 pub(super) struct Call<'a> {
     pub(super) method: &'a Method,
@@ -65,17 +67,18 @@ pub(super) struct Call<'a> {
 #[derive(Default)]
 pub(super) struct Methods {
     all: Vec<Method>,
-    /// Type -> field -> type of the field.
+    /// For each type, the types of its fields by the names of the fields.
     fields: BTreeMap<String, BTreeMap<String, String>>,
-    /// Type or trait -> the modules that define one of this name, with their files.
+    /// For each name of a type or trait, the modules that define an item of this name, each with its file.
     types: BTreeMap<String, BTreeMap<Module, String>>,
     aliases: BTreeMap<String, String>,
-    /// Names of methods that implement a trait of another crate, and names in macros, which may define methods.
+    /// The names of methods that implement a trait of another crate. Also all names in macros, because macros may
+    /// define methods.
     implemented: BTreeSet<String>,
 }
 
 impl Methods {
-    /// Reads the product code of the files of one crate.
+    /// Collects the methods and fields in the product code of one crate, given all its files.
     pub(super) fn read(files: &[&RustFile]) -> Methods {
         let mut methods = Methods::default();
         let items: Vec<(&RustFile, Module, &Item)> = files
@@ -95,12 +98,12 @@ impl Methods {
         methods
     }
 
-    /// The inherent methods.
+    /// Returns the inherent methods of the crate's types.
     pub(super) fn inherent(&self) -> impl Iterator<Item = &Method> {
         self.all.iter().filter(|it| !it.of_trait)
     }
 
-    /// The names of all methods that the crate defines.
+    /// Returns the names of all methods that the crate defines.
     pub(super) fn names(&self) -> BTreeSet<String> {
         self.all.iter().map(|it| it.name.clone()).chain(self.implemented.iter().cloned()).collect()
     }
@@ -131,7 +134,8 @@ impl Methods {
         }
     }
 
-    /// The names that a file gives to types, where these are not what the types are called here.
+    /// Returns the names that a file uses for types, as far as they differ from the names in this table
+    /// ([`FileNames`]).
     fn names_of(&self, file: &RustFile) -> FileNames {
         let mut names = FileNames::default();
         let imports = imports(file);
@@ -209,14 +213,15 @@ impl Methods {
         }
     }
 
-    /// The method `name` of the type `ty`.
+    /// Returns the method `name` of the type `ty`; `None` if the crate defines no such method.
     fn of_type(&self, ty: &str, name: &str) -> Option<&Method> {
         let ty = self.aliases.get(ty).map_or(ty, String::as_str);
         self.all.iter().find(|it| it.owner == ty && it.name == name)
     }
 
-    /// The only method that a call of `name` on a receiver of unknown type can mean; `others` are the names of methods
-    /// that are defined elsewhere.
+    /// Returns the only method that a call of `name` on a receiver of unknown type can mean; `None` if there are
+    /// several candidates or none. With `of_traits`, only methods of traits are considered. `others` are the names of
+    /// methods that the rooms below define.
     fn only(&self, name: &str, of_traits: bool, others: &BTreeSet<String>) -> Option<&Method> {
         let ambiguous = self.implemented.contains(name) || others.contains(name) || is_standard(name);
         let mut found = self.all.iter().filter(|it| it.name == name);
@@ -226,7 +231,8 @@ impl Methods {
         }
     }
 
-    /// The calls in the product code of a file that lead to methods of the crate.
+    /// Returns the calls of methods of this crate in the product code of a file. `others` are the names of methods
+    /// that the rooms below define.
     pub(super) fn calls(&self, file: &RustFile, others: &BTreeSet<String>) -> Vec<Call<'_>> {
         let mut found = Vec::new();
         let names = self.names_of(file);
@@ -240,8 +246,8 @@ impl Methods {
     }
 }
 
-/// What a file calls a type -> what [`Methods`] calls it: `Name` if the crate defines one type of this name,
-/// `module::Name` if it defines several, `::Name` for a type of another crate.
+/// Maps the name that a file uses for a type to the name in [`Methods`]: `Name` if the crate defines one type of this
+/// name, `module::Name` if it defines several, `::Name` for a type of another crate.
 #[derive(Default)]
 struct FileNames(BTreeMap<String, String>);
 
@@ -251,7 +257,8 @@ impl FileNames {
     }
 }
 
-/// The names that a file imports, with the modules of this crate that they come from; `None` for those of other crates.
+/// Returns the names that a file imports, each with the module of this crate that defines it; `None` for a name of
+/// another crate.
 fn imports(file: &RustFile) -> BTreeMap<String, Option<Module>> {
     fn leaves(tree: &syn::UseTree, path: &[String], found: &mut Vec<(String, Vec<String>)>) {
         match tree {
@@ -295,7 +302,7 @@ fn is_standard(name: &str) -> bool {
     STANDARD.split_whitespace().any(|it| it == name)
 }
 
-/// Is this a function without receiver that returns a value of its type?
+/// Returns whether a function of the type `owner` has no receiver and returns a value of that type.
 fn makes_its_type(owner: &str, signature: &syn::Signature) -> bool {
     let returns = match &signature.output {
         ReturnType::Type(_, ty) => type_name(ty, Some(owner)),
@@ -304,7 +311,7 @@ fn makes_its_type(owner: &str, signature: &syn::Signature) -> bool {
     signature.receiver().is_none() && returns.as_deref() == Some(owner)
 }
 
-/// Is this one expression without calls?
+/// Returns whether a function body is a single expression or statement without calls.
 fn is_accessor(block: &syn::Block) -> bool {
     struct HasCall(bool);
     impl<'ast> Visit<'ast> for HasCall {
@@ -318,7 +325,7 @@ fn is_accessor(block: &syn::Block) -> bool {
     block.stmts.len() == 1 && !has_call.0
 }
 
-/// The functions of an `impl` that product code has.
+/// Returns the functions of an `impl` block that are compiled outside tests.
 pub(super) fn live_functions(it: &syn::ItemImpl) -> impl Iterator<Item = &syn::ImplItemFn> {
     it.items.iter().filter_map(|it| match it {
         ImplItem::Fn(it) if !super::source::is_test(&it.attrs) => Some(it),
@@ -326,7 +333,7 @@ pub(super) fn live_functions(it: &syn::ItemImpl) -> impl Iterator<Item = &syn::I
     })
 }
 
-/// The last name of a type: `Foo` for `&mut a::Foo<T>`, `Box<Foo>`, `dyn Foo` and, with the given owner, `Self`.
+/// Returns the simple name of a type: `Foo` for `&mut a::Foo<T>`, `Box<Foo>` and `dyn Foo`. `Self` yields `owner`.
 pub(super) fn type_name(ty: &Type, owner: Option<&str>) -> Option<String> {
     match ty {
         Type::Reference(it) => type_name(&it.elem, owner),
@@ -361,11 +368,11 @@ fn bound_name(bounds: &Punctuated<syn::TypeParamBound, Token![+]>) -> Option<Str
     })
 }
 
-/// What is known of names inside one function.
+/// The types of variables and of `self` inside one function, as far as they are known.
 #[derive(Default)]
 struct Scope {
     self_type: Option<String>,
-    /// Variable -> type; `None` hides an outer variable of the same name.
+    /// The types of the variables; `None` for an unknown type, which hides an outer variable of the same name.
     variables: BTreeMap<String, Option<String>>,
     generics: BTreeSet<String>,
 }
@@ -386,13 +393,14 @@ impl<'a> Calls<'a, '_> {
         }
     }
 
-    /// The method that `name` on a receiver of this type means.
+    /// Returns the method that a call of `name` on a receiver of this type means; `None` if this is unknown or the
+    /// method is not of this crate. `receiver` is `None` for an unknown type.
     fn method(&self, receiver: Option<&str>, name: &str) -> Option<&'a Method> {
         match receiver.filter(|it| !self.scope.generics.contains(*it)) {
             None => self.methods.only(name, false, self.others),
             Some(ty) => {
                 let own = self.methods.of_type(ty, name);
-                // A method of another crate's type, unless a trait of this crate adds it.
+                // The type may be of another crate; then only a trait of this crate can define the method.
                 own.or_else(|| self.methods.only(name, true, self.others))
             }
         }
@@ -446,14 +454,14 @@ impl<'a> Calls<'a, '_> {
         Some(self.names.of(name.to_string()))
     }
 
-    /// The type that `Type(…)` makes.
+    /// Returns the type that a call `Type(…)` constructs; `None` if this crate does not define the type.
     fn constructed(&self, path: &syn::Path) -> Option<String> {
         let name = self.named(&path.segments.last()?.ident.to_string())?;
         let is_ours = !name.starts_with("::") && self.methods.types.contains_key(name.rsplit("::").next()?);
         is_ours.then_some(name)
     }
 
-    /// The method that `Type::name` means.
+    /// Returns the method that the path `Type::name` means; `None` if this crate does not define the method.
     fn associated(&self, path: &syn::Path) -> Option<&'a Method> {
         let mut segments = path.segments.iter().rev();
         let name = segments.next()?.ident.to_string();
@@ -566,7 +574,7 @@ impl<'ast> Visit<'ast> for Calls<'_, '_> {
         visit::visit_expr_path(self, it);
     }
 
-    /// The arguments of a macro if all are expressions, otherwise the first if that is one.
+    /// Visits the arguments of a macro if all of them are expressions; otherwise the first argument if it is one.
     fn visit_macro(&mut self, it: &'ast syn::Macro) {
         let all = it.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated).ok();
         let first = || {

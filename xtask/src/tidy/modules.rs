@@ -1,21 +1,21 @@
-//! Modules of a crate form no cycle: neither the top-level ones nor the children of any module, neither by paths nor by
-//! method calls. A module and its own children count as one thing, so a parent may use its child and a child its parent.
-//! Between a file and the files of its child modules, method calls go one way only.
+//! Checks that the uses between sibling modules of a crate form no cycle, neither by paths nor by method calls. A
+//! module and its child modules count as one, so a parent may use its child, and a child its parent. (The check of
+//! calls between a file and the files of its child modules is in `files`.)
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::uses::Use;
 use super::{Checkout, Violation, house};
 
-/// Files that do not parse, or that no `mod` line reaches.
+/// Checks that every Rust file can be parsed and is reached by a `mod` declaration.
 pub(super) fn every_file_is_reached(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for (file, line, message) in &checkout.sources.broken {
         violations.push(Violation {
             file: file.clone(),
             line: *line,
             check: "parses",
-            what: format!("does not parse: {message}"),
-            why: "the checks read the syntax tree".into(),
+            what: format!("the file cannot be parsed: {message}"),
+            why: "the checks need the syntax tree of the file".into(),
             fix: "repair the file".to_string(),
         });
     }
@@ -31,20 +31,22 @@ pub(super) fn every_file_is_reached(checkout: &Checkout, violations: &mut Vec<Vi
     }
 }
 
-/// Where one module uses another: parent of both -> (from, to) -> first place.
+/// For each parent module, the dependencies between its children: for each pair of a using and a used child, the
+/// first use.
 type Siblings<'a> = BTreeMap<String, BTreeMap<(String, String), &'a Use>>;
 
-/// No cycle among the modules that share a parent, neither by paths nor by calls of methods; in rooms that `arrows.toml`
-/// lists as recursive, calls do not count. Tests are left out: they may look from above.
+/// Checks that the modules with the same parent do not depend on each other in a cycle, by paths or by method calls.
+/// In rooms that `arrows.toml` lists as recursive, calls are ignored. Tests are ignored, because they may use any
+/// module.
 pub(super) fn no_cycles(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for crate_ in &checkout.crates {
         let mut siblings = Siblings::new();
         let calls_count = !checkout.house.is_recursive(&crate_.room);
-        // Paths first, so that a call is named only where no path says the same.
+        // Paths come first, so that a call is reported only if no path is a use of the same module.
         let calls = crate_.uses.iter().filter(|_| calls_count);
         for use_ in crate_.uses.iter().filter(|it| it.call.is_none()).chain(calls) {
             let shared = use_.from.iter().zip(&use_.to).take_while(|(a, b)| a == b).count();
-            // One is above the other: they count as one thing.
+            // If one module is above the other, both count as one.
             let (Some(from), Some(to)) = (use_.from.get(shared), use_.to.get(shared)) else { continue };
             let parent = if shared == 0 { "crate".to_string() } else { use_.from[..shared].join("::") };
             siblings.entry(parent).or_default().entry((from.clone(), to.clone())).or_insert(use_);
@@ -60,7 +62,7 @@ fn cycles(parent: &str, edges: &BTreeMap<(String, String), &Use>, violations: &m
     for (from, to) in edges.keys() {
         graph.entry(from).or_default().insert(to);
     }
-    // Cut one arrow of each cycle found, so that every knot is reported, and none twice.
+    // Remove one edge of each cycle found, so that each cycle is reported once.
     while let Some(cycle) = house::find_cycle(&graph) {
         let edge = |from: &str, to: &str| edges.get(&(from.to_string(), to.to_string()));
         let (from, to) = (cycle[0], cycle[1]);
@@ -77,7 +79,8 @@ fn cycles(parent: &str, edges: &BTreeMap<(String, String), &Use>, violations: &m
             check: "module-cycle",
             what: format!("modules below `{parent}` form a cycle: {}{by_calls}", cycle.join(" -> ")),
             why: "modules in a cycle can only be read all together".into(),
-            fix: "move what both need into the lowest of them, or into one below".to_string(),
+            fix: "move what several of them need into the lowest of them, or into a new module below"
+                .to_string(),
         });
         if let Some(targets) = graph.get_mut(from) {
             targets.remove(to);

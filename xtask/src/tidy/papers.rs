@@ -1,4 +1,4 @@
-//! The papers on the wall and the data beside the code: ARCHITECTURE.md, README.md, licences, schemas, snapshots.
+//! Checks of the files beside the code: ARCHITECTURE.md, README.md, pages, licences, schemas and snapshots.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use super::{Checkout, Violation};
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
 const LICENCES: [&str; 2] = ["LICENSE-MIT", "LICENSE-APACHE"];
 
-/// The `### room` headings of ARCHITECTURE.md are exactly the rooms.
+/// Checks that the headings `### room` of ARCHITECTURE.md name exactly the rooms.
 pub(super) fn architecture(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let rooms: BTreeSet<&str> =
         checkout.tree.room_folders().iter().map(|it| it.rsplit('/').next().unwrap_or(it)).collect();
@@ -19,7 +19,7 @@ pub(super) fn architecture(checkout: &Checkout, violations: &mut Vec<Violation>)
             line,
             check: "architecture",
             what,
-            why: "a map that names what is not there, or leaves out what is, is worse than none".into(),
+            why: "an overview with missing or outdated sections misleads readers".into(),
             fix: fix.to_string(),
         });
     };
@@ -30,7 +30,7 @@ pub(super) fn architecture(checkout: &Checkout, violations: &mut Vec<Violation>)
         if !rooms.contains(room) {
             wrong(
                 line,
-                format!("`{room}` is no room"),
+                format!("`{room}` is not a room"),
                 "remove the section, or use another level of heading",
             );
         }
@@ -43,7 +43,7 @@ pub(super) fn architecture(checkout: &Checkout, violations: &mut Vec<Violation>)
     }
 }
 
-/// Every file or folder of ours that a paper names between backticks, or on a command line, is there.
+/// Checks that every path below `crates`, `xtask`, `test-data` or `.ci` that a page names exists in the repository.
 pub(super) fn paths_exist(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for paper in pages(checkout) {
         let text = checkout.tree.text(paper).unwrap_or_default();
@@ -62,8 +62,8 @@ pub(super) fn paths_exist(checkout: &Checkout, violations: &mut Vec<Violation>) 
                     file: paper.to_string(),
                     line: line + 1,
                     check: "paper-paths",
-                    what: format!("names {path}, which is not there"),
-                    why: "a reader who is sent to nowhere stops reading".into(),
+                    what: format!("the page names {path}, which does not exist"),
+                    why: "a reference to something that does not exist misleads readers".into(),
                     fix: "name a file or folder of the repository".to_string(),
                 });
             }
@@ -71,7 +71,7 @@ pub(super) fn paths_exist(checkout: &Checkout, violations: &mut Vec<Violation>) 
     }
 }
 
-/// ARCHITECTURE.md, README.md and the pages below `docs`.
+/// Returns the paths of all pages: ARCHITECTURE.md, README.md and the pages below `docs`.
 fn pages(checkout: &Checkout) -> impl Iterator<Item = &str> {
     let is_page = |it: &&str| {
         [ARCHITECTURE, "README.md"].contains(it) || (it.starts_with("docs/") && it.ends_with(".md"))
@@ -79,8 +79,8 @@ fn pages(checkout: &Checkout) -> impl Iterator<Item = &str> {
     checkout.tree.paths().filter(is_page)
 }
 
-/// Every module of ours that a page names between backticks is there: `room::module` or the end of such a path; the last
-/// part may be a function.
+/// Checks that every module of this repository that a page names between backticks exists. Modules are named as
+/// `room::module` or as the end of such a path; the last part may be a function.
 pub(super) fn modules_exist(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let mut modules: BTreeSet<Vec<String>> = BTreeSet::new();
     let mut functions: BTreeSet<String> = BTreeSet::new();
@@ -113,9 +113,9 @@ pub(super) fn modules_exist(checkout: &Checkout, violations: &mut Vec<Violation>
                         file: page.to_string(),
                         line: line + 1,
                         check: "paper-modules",
-                        what: format!("names `{word}`, which is no module"),
-                        why: "a reader who is sent to nowhere stops reading".into(),
-                        fix: "name the module that has it now".to_string(),
+                        what: format!("the page names `{word}`, which is not a module"),
+                        why: "a reference to something that does not exist misleads readers".into(),
+                        fix: "name the module that contains the item now".to_string(),
                     });
                 }
             }
@@ -123,7 +123,7 @@ pub(super) fn modules_exist(checkout: &Checkout, violations: &mut Vec<Violation>
     }
 }
 
-/// The papers stay short enough to be read.
+/// Checks that ARCHITECTURE.md and README.md do not exceed their limits of lines.
 pub(super) fn lengths(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for paper in [ARCHITECTURE, "README.md"] {
         let cap = checkout.house.limit(paper);
@@ -133,29 +133,31 @@ pub(super) fn lengths(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 file: paper.to_string(),
                 line: 1,
                 check: "paper-length",
-                what: found.map_or("is missing".to_string(), |lines| format!("{lines} lines, {cap} allowed")),
-                why: "a paper that is not read to its end does not exist".into(),
-                fix: "say it shorter, or beside the code".to_string(),
+                what: found.map_or("the file is missing".to_string(), |lines| {
+                    format!("the page has {lines} lines, {cap} are allowed")
+                }),
+                why: "a longer page is not read to its end".into(),
+                fix: "shorten the text, or move details to comments in the code".to_string(),
             }),
         }
     }
 }
 
-/// Both licences are there.
+/// Checks that the files of both licences exist.
 pub(super) fn licences(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for licence in LICENCES.iter().filter(|it| !checkout.tree.contains(it)) {
         violations.push(Violation {
             file: licence.to_string(),
             line: 1,
             check: "licences",
-            what: "is missing".to_string(),
-            why: "without the text nobody may use the code".into(),
-            fix: "put it back".to_string(),
+            what: "the file is missing".to_string(),
+            why: "without the text of the licence, the code may not be used".into(),
+            fix: "restore the file".to_string(),
         });
     }
 }
 
-/// JSON Schemas are JSON.
+/// Checks that the files of JSON Schemas are valid JSON.
 pub(super) fn schemas(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for (file, text) in checkout.tree.texts() {
         if !file.starts_with("crates/export/schemas/") || !file.ends_with(".json") {
@@ -166,31 +168,31 @@ pub(super) fn schemas(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 file: file.to_string(),
                 line: error.line().max(1),
                 check: "schemas",
-                what: format!("is no JSON: {error}"),
-                why: "people validate our output against it".into(),
-                fix: "repair it".to_string(),
+                what: format!("the file is not JSON: {error}"),
+                why: "users validate the output of ajar against the schemas".into(),
+                fix: "repair the file".to_string(),
             });
         }
     }
 }
 
-/// Every snapshot file belongs to a test file that is still there.
+/// Checks that every snapshot file names a test file that exists, and that no unaccepted snapshot is left.
 pub(super) fn snapshots(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for (file, text) in checkout.tree.texts().filter(|(file, _)| file.ends_with(".snap")) {
         let source =
             text.lines().take(10).find_map(|it| it.strip_prefix("source: ")).map(|it| it.trim_matches('"'));
         let problem = match source {
-            None => "names no source".to_string(),
-            Some(source) if !checkout.tree.contains(source) => format!("its source {source} is gone"),
+            None => "it names no source file".to_string(),
+            Some(source) if !checkout.tree.contains(source) => format!("its source {source} does not exist"),
             Some(_) => continue,
         };
         violations.push(Violation {
             file: file.to_string(),
             line: 1,
             check: "snapshots",
-            what: format!("a snapshot without owner: {problem}"),
-            why: "nobody compares it with anything".into(),
-            fix: "remove it, or name the test that makes it".to_string(),
+            what: format!("the snapshot has no test: {problem}"),
+            why: "no test compares the snapshot with a result".into(),
+            fix: "remove the snapshot, or name the test that writes it".to_string(),
         });
     }
     for file in checkout.tree.paths().filter(|it| it.ends_with(".snap.new")) {
@@ -198,9 +200,9 @@ pub(super) fn snapshots(checkout: &Checkout, violations: &mut Vec<Violation>) {
             file: file.to_string(),
             line: 1,
             check: "snapshots",
-            what: "a snapshot that nobody accepted".to_string(),
-            why: "it is the trace of a failed test".into(),
-            fix: "accept it or remove it".to_string(),
+            what: "the snapshot was not accepted".to_string(),
+            why: "a failed test left this file".into(),
+            fix: "accept or remove the snapshot".to_string(),
         });
     }
 }

@@ -1,4 +1,4 @@
-//! Phrases that comments, pages and messages do not use, from `arrows.toml`.
+//! Checks that comments, pages and messages use none of the phrases that `arrows.toml` forbids.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::house::ARROWS_FILE;
 use super::prose::prose;
 use super::{Checkout, Violation};
 
-/// No comment, page or message of product code has one of the phrases, whatever the case of its letters.
+/// Checks that no comment, page or message of product code has one of the forbidden phrases, ignoring case.
 pub(super) fn phrases(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let phrases = &checkout.house.phrases;
     for (file, text) in checkout.tree.texts() {
@@ -39,14 +39,15 @@ fn violation(file: &str, line: usize, phrase: &str, instead: &str) -> Violation 
         line,
         check: "phrases",
         what: format!("\"{phrase}\""),
-        why: "a sentence is understood at first reading, by a reader who has not seen this code".into(),
+        why: "a sentence must be understood at first reading, by a reader who has not seen this code".into(),
         fix: format!("say {instead}; the phrases are in `[phrases]` of {ARROWS_FILE}"),
     }
 }
 
-/// Calls `found` with the place of each phrase that stands in the text as whole words.
+/// Calls `found` for each forbidden phrase in the text that consists of whole words: with its byte offset, the
+/// phrase, and what to say instead.
 fn find(phrases: &BTreeMap<String, String>, text: &str, found: &mut dyn FnMut(usize, &str, &str)) {
-    // Not `to_lowercase`: that may change the length.
+    // `to_lowercase` is not used, because it may change the length.
     let text = text.to_ascii_lowercase();
     let mut matches: Vec<(usize, &str, &str)> = Vec::new();
     for (phrase, instead) in phrases {
@@ -62,7 +63,7 @@ fn find(phrases: &BTreeMap<String, String>, text: &str, found: &mut dyn FnMut(us
             }
         }
     }
-    // Of a phrase inside another the longer one is reported.
+    // Of two phrases at one place, one inside the other, only the longer phrase is reported.
     let is_inside = |a: (usize, &str, &str), b: (usize, &str, &str)| {
         a.1.len() < b.1.len() && b.0 <= a.0 && a.0 + a.1.len() <= b.0 + b.1.len()
     };
@@ -71,7 +72,8 @@ fn find(phrases: &BTreeMap<String, String>, text: &str, found: &mut dyn FnMut(us
     }
 }
 
-/// Calls `found` with the string literals of code and their lines. Attributes are left out: comments are among them.
+/// Calls `found` with the line and text of each string literal in code. Attributes are skipped, because doc comments
+/// are attributes.
 fn messages(tokens: TokenStream, found: &mut dyn FnMut(usize, &str)) {
     let mut after_hash = false;
     for token in tokens {

@@ -1,6 +1,7 @@
-//! What people read in the files of a checkout: comments and pages, with the lines that they are on.
+//! Extracts the text that people read in the files of a checkout, comments and pages, with its line numbers.
 
-/// A run of comment lines, or the text of a page, as one line; `starts` are the byte offsets at which lines begin.
+/// A block of comment lines or the text of a page, with its lines joined to one. `starts` has, for each original
+/// line, the byte offset at which it begins and its number in the file.
 #[derive(Default)]
 pub(super) struct Prose {
     pub(super) text: String,
@@ -14,13 +15,13 @@ impl Prose {
         self.text.push(' ');
     }
 
-    /// The line of the file in which the byte at `at` stands.
+    /// Returns the number of the line of the file that contains the byte at offset `at` of the text.
     pub(super) fn line(&self, at: usize) -> usize {
         self.starts.iter().rev().find(|it| it.0 <= at).map_or(1, |it| it.1)
     }
 }
 
-/// The comments of a file, or a page as a whole.
+/// Returns the blocks of comments of a file, or a page as one block.
 pub(super) fn prose(file: &str, text: &str) -> Vec<Prose> {
     let lines = text.lines().enumerate().map(|(at, it)| (at + 1, it));
     if file.ends_with(".md") {
@@ -36,7 +37,7 @@ pub(super) fn prose(file: &str, text: &str) -> Vec<Prose> {
     let mut found: Vec<Prose> = Vec::new();
     let mut last = 0;
     for (line, content) in lines {
-        // A comment behind code starts after a blank; `//` in a string rarely does.
+        // A comment after code starts after a blank. The characters `//` in a string rarely follow a blank.
         let Some(at) = content.find(mark).filter(|&it| it == 0 || content[..it].ends_with(' ')) else {
             continue;
         };

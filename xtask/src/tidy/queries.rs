@@ -1,4 +1,5 @@
-//! The tracked queries: how each says that it behaves under edits, and which may answer about more than one class.
+//! Checks of the tracked queries: each documents how it behaves under edits, and only listed queries depend on more
+//! than one class.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -10,13 +11,13 @@ use syn::{Attribute, Expr, FnArg, Lit, Meta};
 use super::house::ARROWS_FILE;
 use super::{Checkout, Violation};
 
-/// The headings that the doc comment of each tracked function carries.
+/// The headings that the doc comment of each tracked function must have.
 const HEADINGS: [&str; 5] = ["Reads", "Stays when", "Cost", "Approximates", "Test"];
 
-/// A tracked function.
+/// A salsa-tracked function.
 struct Query {
     name: String,
-    /// The types of its parameters behind the database, such as `ClassFile`.
+    /// The types of the function's parameters after the database, such as `ClassFile`.
     key: String,
     file: String,
     line: usize,
@@ -27,13 +28,13 @@ struct Query {
 #[derive(Default)]
 struct Functions {
     file: String,
-    /// The type whose `impl` is being read.
+    /// The type whose `impl` block is being read; `None` outside `impl` blocks.
     self_type: Option<String>,
     tests: Vec<String>,
     queries: Vec<Query>,
 }
 
-/// The queries of product code, by file and line.
+/// Returns the salsa-tracked functions of product code, sorted by file and line.
 fn queries(checkout: &Checkout) -> Vec<Query> {
     let mut found = Vec::new();
     for file in checkout.sources.files.iter().filter(|it| !it.test) {
@@ -45,7 +46,7 @@ fn queries(checkout: &Checkout) -> Vec<Query> {
     found
 }
 
-/// The queries as text: one a line, those about the whole program last.
+/// Returns the list of salsa queries as text: first the queries about one class, then those about the program.
 pub(super) fn list(checkout: &Checkout) -> String {
     let (class, program): (Vec<Query>, Vec<Query>) =
         queries(checkout).into_iter().partition(|it| is_of_one_class(checkout, it));
@@ -64,7 +65,8 @@ fn is_of_one_class(checkout: &Checkout, query: &Query) -> bool {
     query.key.split(", ").all(|it| checkout.house.queries.class_keys.iter().any(|key| key == it))
 }
 
-/// A query is about one class, or `arrows.toml` names it; what that names is there.
+/// Checks that the key of each salsa query is one class, or that the query is listed in `arrows.toml`. Also checks
+/// that each listed query exists.
 pub(super) fn query_keys(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let whole = &checkout.house.queries.whole;
     let mut unused: BTreeSet<&str> = whole.iter().map(String::as_str).collect();
@@ -77,8 +79,10 @@ pub(super) fn query_keys(checkout: &Checkout, violations: &mut Vec<Violation>) {
             line: query.line,
             check: "query-keys",
             what: format!("the query `{}({})` is about more than one class", query.name, query.key),
-            why: "its value is compared, kept and recomputed as one, whichever class was edited".into(),
-            fix: format!("ask class by class, or name it in `[queries] whole` of {ARROWS_FILE}"),
+            why: "an edit of any class recomputes and compares the value of the query as a whole".into(),
+            fix: format!(
+                "make this a query about one class, or list the query in `[queries] whole` of {ARROWS_FILE}"
+            ),
         });
     }
     for name in unused {
@@ -87,13 +91,13 @@ pub(super) fn query_keys(checkout: &Checkout, violations: &mut Vec<Violation>) {
             line: 1,
             check: "query-keys",
             what: format!("no query `{name}` is about more than one class"),
-            why: "a list of exceptions stays short only if it shrinks when the code gets better".into(),
-            fix: "remove it from `[queries] whole`".to_string(),
+            why: "an unused exception permits later violations unnoticed".into(),
+            fix: "remove the name from `[queries] whole`".to_string(),
         });
     }
 }
 
-/// Every salsa-tracked function has the five headings; the tests that it names exist and are about it.
+/// Checks that the documentation of every query has the five headings, and names existing tests about the query.
 pub(super) fn query_headings(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let tests = tests(checkout);
     for query in queries(checkout) {
@@ -103,7 +107,7 @@ pub(super) fn query_headings(checkout: &Checkout, violations: &mut Vec<Violation
                 line: query.line,
                 check: "query-headings",
                 what: format!("the query `{}` {problem}", query.name),
-                why: "whether a query is a barrier is seen from nowhere but its doc".into(),
+                why: "only its documentation tells at which edits a query stops recomputation".into(),
                 fix: "write **Reads:**, **Stays when:**, **Cost:**, **Approximates:** and **Test:** `name`"
                     .to_string(),
             });
@@ -111,7 +115,8 @@ pub(super) fn query_headings(checkout: &Checkout, violations: &mut Vec<Violation
     }
 }
 
-/// Name of a test -> the files that may say what it is about: that of the test, or all of a test crate of several files.
+/// For each name of a test, the files in which the test may mention the query that it tests: the file of the test, or
+/// all files of its test crate.
 type Tests<'a> = BTreeMap<String, Vec<&'a str>>;
 
 fn tests(checkout: &Checkout) -> Tests<'_> {
@@ -130,7 +135,8 @@ fn tests(checkout: &Checkout) -> Tests<'_> {
     found
 }
 
-/// The folder of a test crate of several files: `crates/room/tests/name/`.
+/// Returns the folder `crates/room/tests/name/` of the test crate to which a file belongs; `None` if the file is a
+/// test crate by itself or no test.
 fn test_folder(path: &str) -> Option<&str> {
     let start = path.find("/tests/")? + "/tests/".len();
     path[start..].find('/').map(|it| &path[..=start + it])
@@ -146,7 +152,7 @@ fn problems(checkout: &Checkout, query: &Query, tests: &Tests<'_>) -> Vec<String
         };
         let text = after.split("**").next().unwrap_or_default().trim();
         if text.is_empty() {
-            found.push(format!("says nothing after {mark}"));
+            found.push(format!("has no text after {mark}"));
         } else if heading == "Test" {
             found.extend(test_problems(checkout, query, text, tests));
         }
@@ -154,7 +160,8 @@ fn problems(checkout: &Checkout, query: &Query, tests: &Tests<'_>) -> Vec<String
     found
 }
 
-/// `` `name` (in `room`), `other` ``: each name is that of a test, and the files of one of them name the query.
+/// Returns the problems of the text after the heading `Test`, such as `` `name` (in `room`), `other` ``. Each name
+/// must be that of a test, and the files of one of these tests must mention the query.
 fn test_problems(checkout: &Checkout, query: &Query, text: &str, tests: &Tests<'_>) -> Vec<String> {
     let in_ticks = text.split('`').skip(1).step_by(2);
     let mut names: Vec<&str> = in_ticks
@@ -172,10 +179,7 @@ fn test_problems(checkout: &Checkout, query: &Query, text: &str, tests: &Tests<'
     let mut files = names.iter().filter_map(|it| tests.get(*it)).flatten();
     let is_named = files.any(|it| has_word(checkout.tree.text(it).unwrap_or_default(), &query.name));
     if found.is_empty() && !is_named {
-        found.push(format!(
-            "names tests of which none is about it: no file of `{}` has its name",
-            names.join("`, `")
-        ));
+        found.push(format!("names tests, but no file of `{}` mentions the query", names.join("`, `")));
     }
     found
 }
@@ -223,7 +227,7 @@ impl<'ast> Visit<'ast> for Functions {
     }
 }
 
-/// The types of the parameters, without the database.
+/// Returns the types of the parameters of a query, without the database, joined by commas.
 fn key(signature: &syn::Signature, self_type: Option<&str>) -> String {
     let types: Vec<String> = signature
         .inputs
@@ -236,8 +240,8 @@ fn key(signature: &syn::Signature, self_type: Option<&str>) -> String {
     types.join(", ")
 }
 
-/// A type without the path before it and without lifetimes, which interned keys have: `ClassFile` for `input::ClassFile`,
-/// `LibraryClass` for `LibraryClass<'db>`.
+/// Returns the name of a type without its path, and without the lifetimes of interned keys: `ClassFile` for
+/// `input::ClassFile`, `LibraryClass` for `LibraryClass<'db>`.
 fn last_name(ty: &syn::Type) -> String {
     let is_lifetime = |it: &syn::GenericArgument| matches!(it, syn::GenericArgument::Lifetime(_));
     let is_plain = |it: &syn::PathArguments| match it {

@@ -1,13 +1,13 @@
-//! Caps on files and functions, from `arrows.toml`.
+//! Checks that files and functions do not exceed the limits of lines in `arrows.toml`.
 
 use syn::visit::{self, Visit};
 
 use super::{Checkout, Violation};
 
-/// The mark of the one kind of function that may be long: an exhaustive match over opcodes.
+/// The beginning of the comment that permits a long function, because it is an exhaustive match.
 const LONG_MATCH: &str = "// long match:";
 
-/// No Rust file is longer than the cap.
+/// Checks that no Rust file has more lines than allowed.
 pub(super) fn files(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let cap = checkout.house.limit("file");
     for file in &checkout.sources.files {
@@ -17,15 +17,17 @@ pub(super) fn files(checkout: &Checkout, violations: &mut Vec<Violation>) {
                 file: file.path.clone(),
                 line: cap + 1,
                 check: "file-size",
-                what: format!("{lines} lines, {cap} allowed"),
-                why: "what does not fit in a head is not reviewed".into(),
-                fix: "split it where its doc needs the word `and`".to_string(),
+                what: format!("the file has {lines} lines, {cap} are allowed"),
+                why: "a longer file is hard to review".into(),
+                fix: "split the file by topic, for example where its documentation needs the word `and`"
+                    .to_string(),
             });
         }
     }
 }
 
-/// No function is longer than the cap, unless it is a marked match.
+/// Checks that no function has more lines than allowed, except for a function whose comment permits this because it
+/// is an exhaustive match.
 pub(super) fn functions(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let cap = checkout.house.limit("function");
     for file in &checkout.sources.files {
@@ -39,10 +41,10 @@ pub(super) fn functions(checkout: &Checkout, violations: &mut Vec<Violation>) {
                     file: file.path.clone(),
                     line: start,
                     check: "function-size",
-                    what: format!("`{name}` has {lines} lines, {cap} allowed"),
-                    why: "a function is read in one go".into(),
+                    what: format!("`{name}` has {lines} lines, {cap} are allowed"),
+                    why: "a longer function is hard to read".into(),
                     fix: format!(
-                        "name its parts as functions; one exhaustive match is marked `{LONG_MATCH} why`"
+                        "move parts of the function to other functions, or mark one exhaustive match with `{LONG_MATCH} why`"
                     ),
                 });
             }
@@ -50,7 +52,8 @@ pub(super) fn functions(checkout: &Checkout, violations: &mut Vec<Violation>) {
     }
 }
 
-/// The mark stands above the function (its attributes and docs between) or directly above a `match` in it.
+/// Returns whether the function in these lines has the comment that permits a long function ([`LONG_MATCH`]): above
+/// the function, among its comments and attributes, or directly above a `match` in it.
 fn is_marked(text: &[&str], start: usize, end: usize) -> bool {
     let marked = |line: &str| {
         line.trim_start().strip_prefix(LONG_MATCH).is_some_and(|reason| !reason.trim().is_empty())

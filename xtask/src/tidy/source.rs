@@ -1,5 +1,5 @@
-//! The Rust files of the rooms: parsed, placed in the module tree of their crate, and divided into product code and tests.
-//! Does not know what is allowed.
+//! Reads the Rust files of the rooms (crates): parses each file, finds its place in the module tree of its crate, and
+//! separates product code from tests.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -12,24 +12,27 @@ use super::tree::Tree;
 
 pub(super) struct Sources {
     pub(super) files: Vec<RustFile>,
-    /// Rust files of a room that do not parse, with line and message.
+    /// The Rust files that cannot be parsed: path, line and message of the parser.
     pub(super) broken: Vec<(String, usize, String)>,
-    /// Files below `src` that no `mod` line reaches.
+    /// The paths of files below `src` that no `mod` declaration reaches.
     pub(super) unreached: Vec<String>,
 }
 
 pub(super) struct RustFile {
     pub(super) path: String,
     pub(super) room: String,
-    /// The root file of its crate (`src/lib.rs`, `src/main.rs`, `tests/x.rs`); modules of two roots do not mix.
+    /// The path of the root file of the crate: `src/lib.rs`, `src/main.rs` or `tests/x.rs`. Modules of different
+    /// roots belong to different crates.
     pub(super) root: String,
     pub(super) module: Vec<String>,
-    /// Reached only in tests: below a `#[cfg(test)]` module, or outside `src`.
+    /// Whether the file is compiled only in tests: it is below a module with the attribute `cfg(test)`, or outside
+    /// `src`.
     pub(super) test: bool,
     pub(super) ast: Rc<syn::File>,
 }
 
-/// A path as written, such as `crate::a::B` or `std::fs`, with its line. Groups of a `use` are multiplied out.
+/// A path as written in the code, such as `crate::a::B` or `std::fs`, with its line. A `use` with a group gives one
+/// mention for each path in the group.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Mention {
     pub(super) path: Vec<String>,
@@ -103,7 +106,7 @@ fn new_file(
     RustFile { path: path.to_string(), room: room.to_string(), root: root.to_string(), module, test, ast }
 }
 
-/// Follows the `mod` lines of one crate from its root file.
+/// Follows the `mod` declarations of one crate from its root file.
 struct Walk<'a> {
     asts: &'a BTreeMap<&'a str, Rc<syn::File>>,
     room: &'a str,
@@ -156,7 +159,7 @@ impl Walk<'_> {
 }
 
 impl RustFile {
-    /// The items of product code, each with the module it stands in. Inline modules are opened.
+    /// Returns the items of product code, each with its module. Items of inline modules are included.
     pub(super) fn live_items(&self) -> Vec<(Vec<String>, &Item)> {
         let mut found = Vec::new();
         if !self.test {
@@ -201,7 +204,8 @@ fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
-/// Is this compiled in tests only: `#[test]`, `#[cfg(test)]` or `#[cfg(all(test, …))]`?
+/// Returns whether an item with these attributes is compiled only in tests: by `test`, `cfg(test)` or
+/// `cfg(all(test, …))`.
 pub(super) fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let text = attribute.meta.to_token_stream().to_string().replace(' ', "");
@@ -209,7 +213,7 @@ pub(super) fn is_test(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// All paths of two or more segments, in macros too.
+/// Returns all paths of two or more segments in the tokens, including those in macro calls.
 pub(super) fn mentions(tokens: TokenStream) -> Vec<Mention> {
     let mut found = Vec::new();
     scan(&tokens.into_iter().collect::<Vec<_>>(), &mut found);
@@ -230,7 +234,7 @@ fn scan(tokens: &[TokenTree], found: &mut Vec<Mention>) {
     }
 }
 
-/// Reads the path that starts with the identifier at `at`, below `prefix`; returns where it ends.
+/// Reads the path that starts with the identifier at `at` and continues `prefix`. Returns the index after the path.
 fn path(tokens: &[TokenTree], mut at: usize, prefix: &[String], found: &mut Vec<Mention>) -> usize {
     let line = tokens[at].span().start().line;
     let mut path = prefix.to_vec();
@@ -259,7 +263,7 @@ fn path(tokens: &[TokenTree], mut at: usize, prefix: &[String], found: &mut Vec<
     at
 }
 
-/// `{a, b::c, d::{e, f}}` below `prefix`.
+/// Reads the paths of a group in a `use`, such as `{a, b::c, d::{e, f}}`, each of which continues `prefix`.
 fn use_group(tokens: &[TokenTree], prefix: &[String], found: &mut Vec<Mention>) {
     let is_comma = |it: &TokenTree| matches!(it, TokenTree::Punct(punct) if punct.as_char() == ',');
     for part in tokens.split(is_comma).filter(|it| !it.is_empty()) {

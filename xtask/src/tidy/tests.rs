@@ -1,5 +1,5 @@
-//! Each check fails on a small bad checkout and is content with the good one beside it; the last test is tidy
-//! itself on this checkout.
+//! Tests of the checks: each check reports a small bad checkout, and accepts a similar good one. The last test runs
+//! `tidy` on this checkout.
 
 use std::path::Path;
 
@@ -142,7 +142,7 @@ fn rooms_are_folders_and_arrows_point_down() {
             ("crates/shed/Cargo.toml", MANIFEST),
             ("ARCHITECTURE.md", "### low\n### high\n### driver\n### shed\n"),
         ],
-        "xtask/arrows.toml:1 arrows the folder of shed is no room",
+        "xtask/arrows.toml:1 arrows the folder of shed is not listed as a room",
     );
 }
 
@@ -150,17 +150,17 @@ fn rooms_are_folders_and_arrows_point_down() {
 fn rooms_take_the_lints() {
     expect(
         &[("crates/low/Cargo.toml", "[dependencies]\n")],
-        "crates/low/Cargo.toml:1 lints does not take the lints of the workspace",
+        "crates/low/Cargo.toml:1 lints the manifest does not inherit the lints of the workspace",
     );
     let own = "[lints.rust]\nmissing_docs = 'deny'\nunsafe_code = 'deny'\n";
     expect(&[("crates/driver/Cargo.toml", own)], "");
     expect(
         &[("crates/low/Cargo.toml", own)],
-        "crates/low/Cargo.toml:1 lints does not take the lints of the workspace",
+        "crates/low/Cargo.toml:1 lints the manifest does not inherit the lints of the workspace",
     );
     expect(
         &[("crates/driver/Cargo.toml", "[lints.rust]\nmissing_docs = 'deny'\nunsafe_code = 'allow'\n")],
-        "crates/driver/Cargo.toml:1 lints does not take the lints of the workspace",
+        "crates/driver/Cargo.toml:1 lints the manifest does not inherit the lints of the workspace",
     );
 }
 
@@ -172,7 +172,7 @@ fn files_parse_and_are_reached() {
     );
     expect(
         &[("crates/low/src/lib.rs", "//! Low.\nfn f( {}\n")],
-        "crates/low/src/lib.rs:2 parses does not parse: cannot parse string into token stream",
+        "crates/low/src/lib.rs:2 parses the file cannot be parsed: cannot parse string into token stream",
     );
 }
 
@@ -290,7 +290,7 @@ fn files_and_their_parents_call_one_way() {
         |l: &str, a_: &str| tidy(&[("crates/low/src/lib.rs", &lib(l)), ("crates/low/src/a.rs", &a(a_))]);
     assert_eq!(
         said("a::A.g(self)", "l.f()"),
-        "crates/low/src/a.rs:4 call-cycle calls `L::f` of crates/low/src/lib.rs, which calls `A::g` of this file (line 5)"
+        "crates/low/src/a.rs:4 call-cycle this file calls `L::f` of crates/low/src/lib.rs, which calls `A::g` of this file (line 5)"
     );
     assert_eq!(said("h()", "l.f()"), "");
     assert_eq!(said("self.0", "l.f()"), "");
@@ -308,7 +308,7 @@ fn types_have_few_methods_in_few_files() {
     assert_eq!(
         low(a, b),
         "crates/low/src/a.rs:3 type-size `A` has 4 methods, 3 allowed\n\
-         crates/low/src/a.rs:3 type-size the methods of `A` stand in 2 files, 1 allowed: \
+         crates/low/src/a.rs:3 type-size the methods of `A` are in 2 files, 1 allowed: \
          crates/low/src/a.rs (3), crates/low/src/b.rs (1)"
     );
     assert_eq!(low(a, "struct A;\nimpl A { fn e(&self) {} }"), "");
@@ -354,7 +354,7 @@ fn files_depend_on_few_others() {
         ];
         tidy(&[LOW_AB, ("crates/low/src/a.rs", &a), b, c, ("xtask/arrows.toml", &house)])
     };
-    let said = "crates/low/src/a.rs:1 file-dependencies depends on 2 other files, 1 allowed: \
+    let said = "crates/low/src/a.rs:1 file-dependencies the file depends on 2 other files, 1 allowed: \
                 crates/low/src/b.rs, crates/low/src/c.rs";
     assert_eq!(files(a), said);
     assert_eq!(files("fn f<T>(x: T) { super::b::g(x.only()) }"), said);
@@ -473,7 +473,7 @@ fn effects_stay_in_the_files_that_may() {
     expect(&[("crates/high/src/lib.rs", near)], "");
     expect(
         &[("xtask/arrows.toml", &house)],
-        "xtask/arrows.toml:1 effects crates/driver/src/lib.rs does not use what it may (round the queries)",
+        "xtask/arrows.toml:1 effects crates/driver/src/lib.rs is exempt, but needs no exemption (round the queries)",
     );
 }
 
@@ -492,7 +492,7 @@ fn unsafe_code_has_one_place() {
     expect(&[lib, ("crates/driver/src/image_map.rs", code)], "");
     expect(
         &[lib, ("crates/driver/src/image_map.rs", &code.replace("SAFETY", "NOTE"))],
-        "crates/driver/src/image_map.rs:5 unsafe an unsafe block without its proof",
+        "crates/driver/src/image_map.rs:5 unsafe the unsafe code has no comment that explains why it is sound",
     );
 }
 
@@ -501,15 +501,15 @@ fn files_open_with_their_doc() {
     let bare = "// X.\n//! Low.\n";
     expect(
         &[("crates/low/src/lib.rs", "fn f() {}")],
-        "crates/low/src/lib.rs:1 module-docs does not open with `//!`",
+        "crates/low/src/lib.rs:1 module-docs the file does not begin with `//!`",
     );
     expect(
         &[("crates/low/tests/t.rs", bare.trim_end_matches("//! Low.\n"))],
-        "crates/low/tests/t.rs:1 module-docs does not open with `//!`",
+        "crates/low/tests/t.rs:1 module-docs the file does not begin with `//!`",
     );
     expect(
         &[("crates/low/src/lib.rs", "//!\n")],
-        "crates/low/src/lib.rs:1 module-docs does not open with `//!`",
+        "crates/low/src/lib.rs:1 module-docs the file does not begin with `//!`",
     );
 }
 
@@ -533,8 +533,9 @@ fn citations_lead_somewhere() {
     ] {
         assert_eq!(said(good), "", "{good}");
     }
-    let at = |line: usize, what: &str| format!("crates/low/src/lib.rs:{line} citations cites {what}");
-    let none = |what: &str| format!("{what} of `page.md`, which has none");
+    let at =
+        |line: usize, what: &str| format!("crates/low/src/lib.rs:{line} citations the text cites {what}");
+    let none = |what: &str| format!("{what} of `page.md`, which does not exist there");
     for (bad, line, what) in [
         ("// `none.md` §3", 2, "`none.md`, which is not in the repository".to_string()),
         (
@@ -552,7 +553,7 @@ fn citations_lead_somewhere() {
     }
     expect(
         &[("README.md", "See `none.md`.\n")],
-        "README.md:1 citations cites `none.md`, which is not in the repository",
+        "README.md:1 citations the text cites `none.md`, which is not in the repository",
     );
     let beside = [("crates/low/src/lib.rs", "//! Low.\n// `notes.md`"), ("crates/low/src/notes.md", "")];
     expect(&beside, "");
@@ -612,7 +613,7 @@ fn queries_say_how_they_behave() {
     );
     let not_about = |tests: &str| {
         format!(
-            "crates/high/src/lib.rs:7 query-headings the query `query` names tests of which none is about it: no file of {tests} has its name"
+            "crates/high/src/lib.rs:7 query-headings the query `query` names tests, but no file of {tests} mentions the query"
         )
     };
     let other = ("crates/low/tests/t/shop.rs", "//! S.\nfn run() { queries(1) }");
@@ -627,7 +628,7 @@ fn queries_say_how_they_behave() {
     );
     expect(
         &[("crates/high/src/lib.rs", &good.replace("**Reads:** x.", "**Reads:**"))],
-        "crates/high/src/lib.rs:7 query-headings the query `query` says nothing after **Reads:**",
+        "crates/high/src/lib.rs:7 query-headings the query `query` has no text after **Reads:**",
     );
     expect(
         &[("crates/high/src/lib.rs", &good.replace("fn edits_stop", "fn edits_go"))],
@@ -680,10 +681,10 @@ fn sizes_are_capped() {
     let long_file = format!("//! Low.\n{}", "\n".repeat(20));
     expect(
         &[("crates/low/src/lib.rs", &long_file)],
-        "crates/low/src/lib.rs:21 file-size 21 lines, 20 allowed",
+        "crates/low/src/lib.rs:21 file-size the file has 21 lines, 20 are allowed",
     );
     let long = "//! Low.\nfn f() {\n    match x {\n\n\n\n    }\n}\n";
-    let said = "crates/low/src/lib.rs:2 function-size `f` has 7 lines, 5 allowed";
+    let said = "crates/low/src/lib.rs:2 function-size `f` has 7 lines, 5 are allowed";
     expect(&[("crates/low/src/lib.rs", long)], said);
     expect(
         &[("crates/low/src/lib.rs", &long.replace("fn f", "// long match: opcodes\n#[inline]\nfn f"))],
@@ -711,7 +712,10 @@ fn the_allow_list_has_reasons_and_uses() {
     expect(&[("crates/low/src/lib.rs", &long_file), ("xtask/arrows.toml", &allow("a table"))], "");
     expect(&[("xtask/arrows.toml", &allow("a table"))], useless);
     let said = tidy(&[("crates/low/src/lib.rs", &long_file), ("xtask/arrows.toml", &allow(" "))]);
-    assert_eq!(said, format!("crates/low/src/lib.rs:21 file-size 21 lines, 20 allowed\n{useless}"));
+    assert_eq!(
+        said,
+        format!("crates/low/src/lib.rs:21 file-size the file has 21 lines, 20 are allowed\n{useless}")
+    );
 }
 
 #[test]
@@ -721,7 +725,7 @@ fn unfinished_work_has_an_issue_and_a_reason() {
         ["// TODO: later", "/// XXX", "// FIXME: no", "// FIXME(#): why", "// FIXME(#3):", "/* HACK */"]
     {
         let said = tidy(&[("crates/low/src/lib.rs", &lib(comment))]);
-        assert!(said.starts_with("crates/low/src/lib.rs:2 fixme a bare `"), "{comment}: {said}");
+        assert!(said.starts_with("crates/low/src/lib.rs:2 fixme `"), "{comment}: {said}");
     }
     for comment in [
         "// FIXME(#3): why",
@@ -731,14 +735,20 @@ fn unfinished_work_has_an_issue_and_a_reason() {
     ] {
         expect(&[("crates/low/src/lib.rs", &lib(comment))], "");
     }
-    expect(&[("xtask/bench/X.java", "// FIXME\n")], "xtask/bench/X.java:1 fixme a bare `FIXME`");
+    expect(
+        &[("xtask/bench/X.java", "// FIXME\n")],
+        "xtask/bench/X.java:1 fixme `FIXME` without an issue and a reason",
+    );
 }
 
 #[test]
 fn no_test_is_ignored() {
     for attribute in ["#[ignore]", "#[ignore = \"slow\"]", "#[cfg_attr(miri, ignore)]"] {
         let text = format!("//! Low.\nmod m {{\n#[test]\n{attribute}\nfn f() {{}}\n}}\n");
-        expect(&[("crates/low/src/lib.rs", &text)], "crates/low/src/lib.rs:4 ignored-test an ignored test");
+        expect(
+            &[("crates/low/src/lib.rs", &text)],
+            "crates/low/src/lib.rs:4 ignored-test the test is ignored",
+        );
     }
     expect(&[("crates/low/src/lib.rs", "//! Low.\nfn f() { ignore(x[ignore]); }\n")], "");
 }
@@ -747,7 +757,7 @@ fn no_test_is_ignored() {
 fn one_file_reads_the_tier_of_the_tests() {
     let text = format!("//! Low.\nfn f() -> bool {{\nstd::env::var(\"{}_TESTS\").is_ok()\n}}\n", "AJAR");
     let said = tidy(&[("crates/driver/src/lib.rs", &text)]);
-    assert!(said.starts_with("crates/driver/src/lib.rs:3 tier names"), "{said}");
+    assert!(said.starts_with("crates/driver/src/lib.rs:3 tier the file names"), "{said}");
     let note = format!("{}_TESTS=full", "AJAR");
     expect(&[("README.md", &note)], "");
 }
@@ -756,7 +766,7 @@ fn one_file_reads_the_tier_of_the_tests() {
 fn no_file_names_a_machine() {
     let text = format!("Hello\nsee {}{}x", "/work", "/");
     let said = tidy(&[("README.md", &text)]);
-    assert!(said.starts_with("README.md:2 machine-path names"), "{said}");
+    assert!(said.starts_with("README.md:2 machine-path the file names"), "{said}");
 }
 
 #[test]
@@ -765,28 +775,31 @@ fn architecture_names_exactly_the_rooms() {
         &[("ARCHITECTURE.md", "### low\n### high\n### low\n### attic\n")],
         "ARCHITECTURE.md:1 architecture the room `driver` has no section\n\
          ARCHITECTURE.md:3 architecture `low` has two sections\n\
-         ARCHITECTURE.md:4 architecture `attic` is no room",
+         ARCHITECTURE.md:4 architecture `attic` is not a room",
     );
 }
 
 #[test]
 fn papers_are_short() {
-    expect(&[("README.md", "1\n2\n3\n4\n")], "README.md:1 paper-length 4 lines, 3 allowed");
-    expect(&[("README.md", "(gone)")], "README.md:1 paper-length is missing");
+    expect(&[("README.md", "1\n2\n3\n4\n")], "README.md:1 paper-length the page has 4 lines, 3 are allowed");
+    expect(&[("README.md", "(gone)")], "README.md:1 paper-length the file is missing");
     let long = format!("### low\n### high\n### driver\n{}", "x\n".repeat(9));
-    expect(&[("ARCHITECTURE.md", &long)], "ARCHITECTURE.md:1 paper-length 12 lines, 9 allowed");
+    expect(
+        &[("ARCHITECTURE.md", &long)],
+        "ARCHITECTURE.md:1 paper-length the page has 12 lines, 9 are allowed",
+    );
 }
 
 #[test]
 fn papers_name_what_is_there() {
     expect(
         &[("README.md", "See `crates/low/src`, crates/low/src/lib.rs.\nRun x test-data/hello.\n")],
-        "README.md:2 paper-paths names test-data/hello, which is not there",
+        "README.md:2 paper-paths the page names test-data/hello, which does not exist",
     );
     expect(&[("README.md", "Run x test-data/hello.\n"), ("test-data/hello/H.class", "")], "");
     expect(
         &[("docs/page.md", "See `crates/low/tests/t.rs`.\n")],
-        "docs/page.md:1 paper-paths names crates/low/tests/t.rs, which is not there",
+        "docs/page.md:1 paper-paths the page names crates/low/tests/t.rs, which does not exist",
     );
 }
 
@@ -811,21 +824,21 @@ fn papers_name_modules_that_are_there() {
         assert_eq!(said(good), "", "{good}");
     }
     for bad in ["`low::z`", "`low::z::y`", "`b::z`", "`low::b::z::y`", "`b::a`"] {
-        let what = format!("docs/page.md:1 paper-modules names {bad}, which is no module");
+        let what = format!("docs/page.md:1 paper-modules the page names {bad}, which is not a module");
         assert_eq!(said(bad), what);
     }
 }
 
 #[test]
 fn licences_exist() {
-    expect(&[("LICENSE-MIT", "(gone)")], "LICENSE-MIT:1 licences is missing");
+    expect(&[("LICENSE-MIT", "(gone)")], "LICENSE-MIT:1 licences the file is missing");
 }
 
 #[test]
 fn schemas_are_json() {
     expect(&[("crates/export/schemas/cfg.json", "{\"a\": 1}"), ("crates/export/Cargo.toml", "(gone)")], "");
     let said = tidy(&[("crates/export/schemas/cfg.json", "{\n\"a\": }")]);
-    assert!(said.starts_with("crates/export/schemas/cfg.json:2 schemas is no JSON"), "{said}");
+    assert!(said.starts_with("crates/export/schemas/cfg.json:2 schemas the file is not JSON"), "{said}");
 }
 
 #[test]
@@ -834,13 +847,13 @@ fn snapshots_have_owners() {
     expect(&[("crates/low/tests/snapshots/t__x.snap", snap), ("crates/low/tests/t.rs", "//! T.")], "");
     expect(
         &[("crates/low/tests/snapshots/t__x.snap", snap)],
-        "crates/low/tests/snapshots/t__x.snap:1 snapshots a snapshot without owner: its source crates/low/tests/t.rs is gone",
+        "crates/low/tests/snapshots/t__x.snap:1 snapshots the snapshot has no test: its source crates/low/tests/t.rs does not exist",
     );
     expect(
         &[("crates/low/tests/snapshots/t__x.snap", "y")],
-        "crates/low/tests/snapshots/t__x.snap:1 snapshots a snapshot without owner: names no source",
+        "crates/low/tests/snapshots/t__x.snap:1 snapshots the snapshot has no test: it names no source file",
     );
-    expect(&[("a.snap.new", "")], "a.snap.new:1 snapshots a snapshot that nobody accepted");
+    expect(&[("a.snap.new", "")], "a.snap.new:1 snapshots the snapshot was not accepted");
 }
 
 #[test]

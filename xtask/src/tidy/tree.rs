@@ -1,4 +1,4 @@
-//! The files of a checkout as text in memory, so that checks do no I/O and tests can make a checkout up.
+//! The files of a checkout as text in memory, so that checks do no I/O and tests can use a checkout made of literals.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,13 +6,13 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-/// Path from the root of the checkout, with `/`, to text. Files that are not UTF-8 have no text.
+/// The files of a checkout: for each path from the root, written with `/`, the text; `None` if it is not UTF-8.
 pub(super) struct Tree {
     files: BTreeMap<String, Option<String>>,
 }
 
 impl Tree {
-    /// Reads what git tracks or would track; without git, everything outside the ignored folders.
+    /// Reads the files that git tracks or would track. Without git, reads all files outside the ignored folders.
     pub(super) fn read(root: &Path) -> Result<Tree> {
         let paths = match git_files(root) {
             Some(paths) => paths,
@@ -25,7 +25,7 @@ impl Tree {
         let mut files = BTreeMap::new();
         for path in paths {
             let full = root.join(&path);
-            // A file deleted but still in the index is no file of the checkout.
+            // A file that was deleted but is still in the index of git is skipped.
             if !full.is_file() {
                 continue;
             }
@@ -49,7 +49,7 @@ impl Tree {
         self.files.get(path)?.as_deref()
     }
 
-    /// All paths, binary files too, in order.
+    /// Returns the paths of all files, including binary files, sorted.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
         self.files.keys().map(String::as_str)
     }
@@ -58,7 +58,7 @@ impl Tree {
         self.files.iter().filter_map(|(path, text)| Some((path.as_str(), text.as_deref()?)))
     }
 
-    /// The folders of the workspace members: `crates/*` and `xtask`.
+    /// Returns the folders of the workspace members: `crates/*` and `xtask`.
     pub(super) fn room_folders(&self) -> Vec<&str> {
         self.paths()
             .filter_map(|path| path.strip_suffix("/Cargo.toml"))

@@ -1,6 +1,6 @@
-//! Public items that no product code mentions. The compiler reports unused private and `pub(crate)` items; it takes every
-//! `pub` item of a library for used. Mentions are found by name, so an item goes unreported if another item of its name and
-//! kind is used.
+//! Finds public items that no product code mentions. The compiler reports unused private and `pub(crate)` items, but
+//! treats every `pub` item of a library as used. Mentions are found by name, so an unused item is not reported if
+//! another item of the same name and kind is used.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,20 +14,22 @@ use super::methods::type_name;
 use super::source::{RustFile, is_test};
 use super::{Checkout, Violation};
 
-/// How an item is mentioned.
+/// The kind of a public item, which determines how code mentions the item; also the kind of a mention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
-    /// `name(…)`, `module::name`, or the bare name where it is imported or defined.
+    /// A function, which is mentioned as `name(…)`, as `module::name`, or by its bare name where it is imported or
+    /// defined.
     Function,
-    /// `.name(…)` or `Type::name`.
+    /// A method, which is mentioned as `.name(…)` or `Type::name`.
     Method,
-    /// Types, constants, statics: by any mention but an import.
+    /// A type, constant or static, which is mentioned by its name anywhere except in an import.
     Other,
-    /// By any mention, as an import is all that calls of its methods need.
+    /// A trait, which is mentioned by its name anywhere, even in an import: code that only calls the trait's methods
+    /// names the trait nowhere else.
     Trait,
 }
 
-/// A part of a file, from the first to the last token.
+/// A part of a file, given by its first and last token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Place {
     file: String,
@@ -46,25 +48,26 @@ impl Place {
     }
 }
 
-/// A public item.
+/// A public item of a room.
 struct Public {
-    /// `room::name` or `room::Type::name`.
+    /// The path of the item: `room::name` or `room::Type::name`.
     path: String,
     name: String,
     kind: Kind,
     line: usize,
-    /// The definition, and for a type its `impl` blocks.
+    /// The places of the definition and, for a type, of its `impl` blocks. Mentions in these places do not count as
+    /// uses.
     places: Vec<Place>,
 }
 
-/// One mention of a name.
+/// A place where product code mentions a name.
 struct Mention {
     kind: Kind,
     file: String,
     at: LineColumn,
 }
 
-/// Every public item of a product room is mentioned by product code outside its definition.
+/// Checks that every public item of a product room is mentioned by product code outside its definition.
 pub(super) fn public_items(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let excused = &checkout.house.public;
     let mut needed = BTreeSet::new();
@@ -82,9 +85,9 @@ pub(super) fn public_items(checkout: &Checkout, violations: &mut Vec<Violation>)
             line: item.line,
             check: "unused-public",
             what: format!("no product code uses the public item `{}`", item.path),
-            why: "code without a caller in the product is kept up for nothing, and its tests test nothing".into(),
+            why: "code without a caller in the product costs maintenance, and its tests protect nothing".into(),
             fix: format!(
-                "remove it, make it `pub(crate)`, move it to the tests, or give a reason in `[public]` of {ARROWS_FILE}"
+                "remove the item, make it `pub(crate)`, move it to the tests, or give a reason in `[public]` of {ARROWS_FILE}"
             ),
         });
     }
@@ -94,13 +97,13 @@ pub(super) fn public_items(checkout: &Checkout, violations: &mut Vec<Violation>)
             line: 1,
             check: "unused-public",
             what: format!("the exception for `{path}` has no reason or no use"),
-            why: "a list of exceptions stays short only if it shrinks when the code gets better".into(),
-            fix: "give a reason, or remove it from `[public]`".to_string(),
+            why: "an unused exception permits later violations unnoticed".into(),
+            fix: "give a reason, or remove the exception from `[public]`".to_string(),
         });
     }
 }
 
-/// The public items without a mention, or with mentions in unused items only.
+/// Returns the public items of a room that product code does not mention, or mentions only in other unused items.
 fn unused(files: &[&RustFile]) -> Vec<Public> {
     let mut items = Vec::new();
     for file in files {
@@ -181,7 +184,7 @@ fn public_of(file: &RustFile, item: &Item, found: &mut Vec<Public>) {
     }
 }
 
-/// The names that an item defines or imports, by which functions are passed as values.
+/// Returns the names that an item defines or imports. A function of such a name may be mentioned without a call.
 fn names_in_scope(item: &Item) -> Vec<String> {
     match item {
         Item::Fn(it) => vec![it.sig.ident.to_string()],
@@ -204,10 +207,10 @@ fn idents(tokens: TokenStream, found: &mut impl FnMut(&proc_macro2::Ident)) {
     }
 }
 
-/// Collects the mentions in one file.
+/// Collects the mentions of names in one file.
 struct Scan<'a> {
     file: &'a str,
-    /// Names of functions that are defined or imported in the file.
+    /// The names that the file defines as functions or imports.
     known: &'a BTreeSet<String>,
     found: &'a mut BTreeMap<String, Vec<Mention>>,
 }
@@ -215,11 +218,11 @@ struct Scan<'a> {
 impl Scan<'_> {
     fn item(&mut self, item: &Item) {
         match item {
-            // A re-export is no use; an import is one of traits, and of the enums before `::*`.
+            // A re-export is no use. An import is a use of a trait, and of the enum before `::*`.
             Item::Use(it) if matches!(it.vis, Visibility::Inherited) => self.import(&it.tree, it.tree.span()),
             Item::Use(_) => {}
             Item::Impl(it) => {
-                // That a type implements a trait is no use of the trait.
+                // An implementation of a trait is no use of the trait.
                 let head = [it.generics.to_token_stream(), it.self_ty.to_token_stream()];
                 let attributes = it.attrs.iter().map(ToTokens::to_token_stream);
                 let where_ = it.generics.where_clause.to_token_stream();
@@ -316,7 +319,7 @@ impl Scan<'_> {
     }
 }
 
-/// Is this the inside of `#[doc = "…"]`, as which comments arrive?
+/// Returns whether these are the tokens of an attribute `doc = "…"`, which is how doc comments are parsed.
 fn is_doc(attribute: &[TokenTree]) -> bool {
     matches!(attribute.first(), Some(TokenTree::Ident(it)) if it == "doc")
 }

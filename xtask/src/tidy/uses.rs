@@ -1,4 +1,5 @@
-//! Which module of a crate uses which: by a path that it writes, or by a call of a method that is defined there.
+//! Finds which module of a crate uses which other module: by a path, or by a call of a method that the other module
+//! defines.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -14,26 +15,26 @@ use super::source::{RustFile, Sources, mentions};
 pub(super) struct Crate {
     pub(super) room: String,
     pub(super) methods: Methods,
-    /// Uses of one module by another, in order of place.
+    /// The places where a module of the crate uses another module, in source order.
     pub(super) uses: Vec<Use>,
-    /// Module -> its file. Inline modules are in the file that they stand in.
+    /// The files of the modules; inline modules have no entry of their own.
     files: BTreeMap<Module, String>,
 }
 
-/// One place where a module uses another.
+/// A place where one module uses another.
 #[derive(Debug)]
 pub(super) struct Use {
     pub(super) from: Module,
     pub(super) to: Module,
     pub(super) file: String,
     pub(super) line: usize,
-    /// The called method, as `Type::name`; `None` if a path names the other module.
+    /// The called method, as `Type::name`; `None` if the module is not used by a call but named by a path.
     pub(super) call: Option<String>,
-    /// The called method only reads or writes a field, or makes a value of its type.
+    /// Whether the called method only reads or writes a field, or makes a value of its type.
     pub(super) accessor: bool,
 }
 
-/// The crates of a checkout with their product code.
+/// Reads the product code of all crates of a checkout, and finds which modules use each other.
 pub(super) fn crates(house: &House, sources: &Sources) -> Vec<Crate> {
     let mut by_root: BTreeMap<&str, Vec<&RustFile>> = BTreeMap::new();
     for file in sources.files.iter().filter(|it| !it.test) {
@@ -66,14 +67,14 @@ pub(super) fn crates(house: &House, sources: &Sources) -> Vec<Crate> {
 }
 
 impl Crate {
-    /// The file that a module stands in.
+    /// Returns the file that contains a module.
     pub(super) fn file(&self, module: &Module) -> Option<&str> {
         (0..=module.len()).rev().find_map(|n| self.files.get(&module[..n])).map(String::as_str)
     }
 }
 
-/// The uses between files of a room as text: per file the files that it uses, with the number of paths and the methods
-/// called.
+/// Returns the uses between the files of a room as text: for each file, the files that it uses, with the number of
+/// paths and the called methods.
 pub(super) fn list(checkout: &Checkout, room: &str) -> String {
     let mut out = String::new();
     for crate_ in checkout.crates.iter().filter(|it| it.room == room) {
@@ -102,7 +103,7 @@ pub(super) fn list(checkout: &Checkout, room: &str) -> String {
     out
 }
 
-/// The rooms that a room may depend on, directly or through others.
+/// Returns the rooms on which a room may depend, directly or through other rooms.
 fn below(house: &House, room: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut queue = vec![room.to_string()];
@@ -151,8 +152,8 @@ fn uses(
     found
 }
 
-/// The module that a path leads into, as deep as modules go. The path starts with `crate`, `super`, `self` or the name
-/// of a child module.
+/// Returns the innermost module into which a path leads that is written in `module`. `None` if the path does not
+/// start with `crate`, `super`, `self` or the name of a child module. `known` are all modules of the crate.
 fn resolve(path: &[String], module: &[String], known: &BTreeSet<Module>) -> Option<Module> {
     let mut rest = path;
     let mut at: Module = match path.first()?.as_str() {

@@ -1,4 +1,5 @@
-//! The environment with its fixed point, and the answers of profile `paper`, in the types of [`crate::whole`].
+//! The solved environment (Γ with its fixed point), and the answers of profile `paper`, in the types of
+//! [`crate::whole`].
 
 use bir::body::{CallKind, Instr, InstrId};
 use classfile::names::{ClassName, Descriptor, Name};
@@ -17,16 +18,16 @@ use crate::whole::explain::{Way, WayStep};
 use crate::whole::graph::Graph;
 use program::names::{MethodName, Text};
 
-/// An environment with the exceptions that its methods propagate.
+/// The program of profile `paper`: the environment Γ of the paper, with the exceptions that its methods propagate.
 pub struct Paper {
-    /// The environment Γ.
+    /// The environment Γ of the paper: the classes, methods and exception types.
     pub environment: Environment,
     propagated: Propagated,
 }
 
 impl Paper {
-    /// Builds the environment of these records, in class-path order, and solves it. The flag says whether the class
-    /// belongs to the API.
+    /// Builds the environment of these records, which are in class-path order, and computes the exceptions that its
+    /// methods propagate. The flag of a record says whether its class belongs to the API (the platform).
     pub fn new(records: Vec<(Record, bool)>) -> Self {
         let mut environment = Environment::new(records);
         let mut universe = environment.exceptions.clone();
@@ -43,13 +44,14 @@ impl Paper {
         Some(MethodId { class, index })
     }
 
-    /// Whether the method is a ghost: then the code in its class file is a stub.
+    /// Whether the method is a ghost. A ghost's code in its class file is only a stub, so it is not analysed.
     pub fn is_ghost(&self, method: MethodName) -> bool {
         let definition = self.named(method).map(|it| self.environment.definition(it));
         matches!(definition, Some(Definition::Unavailable(Some(_))))
     }
 
-    /// Returns the graph of an available method; an empty graph for any other method.
+    /// Returns the graph of a method whose code is available, with its calls if `calls` is true. The graph of any
+    /// other method is empty.
     pub fn graph(
         &self,
         universe: &mut Universe,
@@ -67,7 +69,8 @@ impl Paper {
         graph
     }
 
-    /// Returns the calls of a body with their targets: the labels of the graph's edges except ε, by instruction.
+    /// Returns the calls of a body with their targets: the labels of the graph's edges, except ε, grouped by
+    /// instruction.
     pub fn calls(&self, code: &MethodCode) -> Vec<Call> {
         let mut acc = Vec::new();
         for (pc, instr) in code.body.instrs.iter() {
@@ -94,8 +97,8 @@ impl Paper {
         acc
     }
 
-    /// Returns the exceptions that a method propagates, by its code or its declaration; `None` if it is unknown or
-    /// abstract.
+    /// Returns the exceptions that a method propagates, according to its code or its declaration; `None` if the
+    /// method is unknown or abstract.
     pub fn throws(&self, universe: &mut Universe, method: MethodName) -> Option<Throws> {
         let id = self.named(method)?;
         if matches!(self.environment.definition(id), Definition::Abstract) {
@@ -105,15 +108,16 @@ impl Paper {
         Some(Throws { method, known: universe.parts(set), open: None })
     }
 
-    /// Returns for each exception that a method lets out a shortest path to where it arises; with `only`, for the
-    /// exceptions of that class and its subclasses. `None` for an unknown method.
+    /// Returns a shortest path from the method to the origin of each exception that the method lets out. If `only` is
+    /// given, returns paths only for exceptions of that class and its subclasses. `None` for an unknown method.
     pub fn ways(&self, universe: &mut Universe, method: MethodName, only: Option<Text>) -> Option<Vec<Way>> {
         let start = Callee::Declared(self.named(method)?);
         Some(self.ways_of(universe, SetId::EMPTY, &[start], None, only))
     }
 
-    /// Returns for some instructions of a method, in order, why they raise exceptions, before the handlers that cover
-    /// them. `code` is the method's code. The result is empty for a method that is not available, such as a ghost.
+    /// Returns the reasons why the instructions `instrs` of a method raise exceptions, before handlers catch any. If
+    /// `only` is given, returns the reasons only for exceptions of that class and its subclasses. `code` is the code
+    /// of the method. Returns no reasons for a method whose code is not available, such as a ghost.
     pub fn ways_at(
         &self,
         universe: &mut Universe,
@@ -139,7 +143,8 @@ impl Paper {
         acc
     }
 
-    /// Returns the exceptions that `raises` lets out by itself, and the methods that it may call.
+    /// Returns the exceptions that `raises` lets out by itself, and the methods that it may call (none if `raises` is
+    /// not a call).
     fn raised(&self, universe: &mut Universe, raises: Raises) -> (SetId, Vec<Callee>) {
         match raises {
             Raises::Assertion(it) => (universe.exact(it), Vec::new()),
@@ -149,9 +154,10 @@ impl Paper {
         }
     }
 
-    /// Returns for each exception that `own` or a call of `callees` lets out a shortest path to where it arises; with
-    /// `only`, for the exceptions of that class and its subclasses. Each path begins with `first`, if given. The path
-    /// of an exception in `own` ends there.
+    /// Returns a shortest path to its origin for each exception that is in `own` or that a call of `callees` lets
+    /// out. If `only` is given, returns paths only for exceptions of that class and its subclasses. Each path begins
+    /// with the step `first`, if given. The path of an exception in `own` has only one more step: that the
+    /// instruction raises the exception.
     fn ways_of(
         &self,
         universe: &mut Universe,
@@ -167,7 +173,7 @@ impl Paper {
         }
         if let Some(class) = only {
             let class = ClassName::new(class.0);
-            // All types are known, so an unknown class has no subtypes.
+            // All types are known, so an unknown class has no known subtypes.
             if universe.type_of(class).is_none() {
                 return Vec::new();
             }
@@ -190,8 +196,8 @@ impl Paper {
         acc
     }
 
-    /// Searches breadth first, from caller to callee, for a place where an exception of `wanted` arises, and returns
-    /// the path to it; an empty path if there is none.
+    /// Searches breadth first, from callers to callees, for a method where an exception of `wanted` arises. Returns
+    /// the path from one of `starts` to that method; an empty path if there is no such method.
     fn way(&self, universe: &mut Universe, starts: &[Callee], wanted: SetId) -> Vec<Step> {
         let mut seen: FxHashSet<(Callee, SetId)> = FxHashSet::default();
         let mut queue = Vec::new();
@@ -250,7 +256,8 @@ impl Paper {
         })
     }
 
-    /// Returns the last step of a path that ends in a callee without code: why the callee lets out exceptions.
+    /// Returns the last step of a path that ends in a callee without code: the reason why the callee lets out
+    /// exceptions.
     fn declares(&self, callee: Callee) -> Step {
         let name = self.callee_name(callee);
         let id = match callee {

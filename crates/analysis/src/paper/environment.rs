@@ -1,5 +1,6 @@
-//! The open environment Γ (Fig. 3 of the paper, see [`super`]): the classes with their hierarchy, the methods with
-//! their code or the exceptions that they promise never to let out, the exception types, and MCA.
+//! The open environment Γ (Fig. 3 of the paper, see [`super`]): the classes with their hierarchy; the methods with
+//! their code or, for ghosts, the exceptions that they promise never to let out; the exception types; and the formula
+//! MCA.
 
 use std::sync::Arc;
 
@@ -17,15 +18,16 @@ use super::intra::{Intra, Raises, intra};
 use crate::facts::{ClassFacts, Code, MethodFact};
 use crate::parts::{ClassParts, MethodPart, PartOptions, Scratch, StageTimes, Wanted};
 
-/// The part of one class file that the environment needs.
+/// The part of one class file from which the environment of profile `paper` is built.
 #[derive(Clone, Debug)]
 pub struct Record {
     outline: Arc<Outline>,
-    /// The bodies, by method in file order; `None` for a method without readable code. Empty for an API class.
+    /// The analysed bodies, in file order of the methods; `None` for a method without readable code. The list is
+    /// empty for a class of the API (the platform).
     methods: Box<[Option<Intra>]>,
 }
 
-/// Returns the record of a class of the API, of which only the signatures matter.
+/// Returns the record of a class of the API (the platform). The record holds only the signatures of the methods.
 ///
 /// # Errors
 /// When the structure of the file cannot be read: the class is then outside the program.
@@ -33,7 +35,8 @@ pub fn api_record(bytes: &[u8]) -> Result<Record> {
     Ok(api_record_of(Arc::new(class_outline(bytes)?)))
 }
 
-/// Returns the record of a class of the API from its outline.
+/// Returns the record of a class of the API (the platform) from its outline. The record holds only the signatures of
+/// the methods.
 pub fn api_record_of(outline: Arc<Outline>) -> Record {
     Record { outline, methods: Box::default() }
 }
@@ -41,7 +44,7 @@ pub fn api_record_of(outline: Arc<Outline>) -> Record {
 /// Returns the record of a class of the program.
 ///
 /// # Errors
-/// When the structure of the file cannot be read: the class is then outside the program.
+/// When the structure of the file cannot be read: the program then does not contain the class.
 pub fn record_of_bytes(bytes: &[u8]) -> Result<Record> {
     let parts = ClassParts::read(bytes)?;
     let options = PartOptions { select: &|_| true, wanted: Wanted::All, clock: None };
@@ -60,7 +63,7 @@ pub fn record_of(outline: Arc<Outline>, facts: &ClassFacts) -> Record {
 /// Returns the record of a class of the program from its parsed class file and all its methods.
 ///
 /// # Errors
-/// See [`api_record`].
+/// When the name of a supertype or member cannot be read.
 pub fn record(parts: &ClassParts<'_>, methods: &[MethodPart]) -> Result<Record> {
     let of = |it: &MethodPart| match &it.code {
         Some(Ok((code, _))) => Some(intra(&code.body, &code.facts)),
@@ -69,46 +72,49 @@ pub fn record(parts: &ClassParts<'_>, methods: &[MethodPart]) -> Result<Record> 
     Ok(Record { outline: Arc::new(parts.outline()?), methods: methods.iter().map(of).collect() })
 }
 
-/// The environment Γ.
+/// The environment Γ of the paper: the classes, the methods and the exception types.
 pub struct Environment {
-    /// The classes and interfaces.
+    /// The hierarchy of the classes and interfaces.
     pub hierarchy: Hierarchy,
-    /// E: the exception types. Each is an atom of its own, because all types are known.
+    /// E of the paper: the exception types. Each type is a separate element of exception sets, and no element stands
+    /// for unknown types, because all types are known.
     pub exceptions: Universe,
     api: Vec<bool>,
     methods: Vec<Box<[Option<Intra>]>>,
-    /// The methods in dom(Γ^M) and of the API, by name and descriptor, each list in the order of classes.
+    /// The methods of the API and those for which Γ^M of the paper is defined, by name and descriptor. Each list is
+    /// in the order of class ids.
     definers: FxHashMap<(Name, Descriptor), Vec<MethodId>>,
 }
 
 /// The definition of a method in the environment.
 #[derive(Clone, Copy, Debug)]
 pub enum Definition<'a> {
-    /// The method's code is present.
+    /// The method's code is available.
     Available(&'a Intra),
-    /// The method's code is missing; for a ghost, with the exceptions that it promises never to let out.
+    /// The method's code is missing. For a ghost, with the ghost's promise (the exceptions that it never lets out);
+    /// `None` for any other method.
     Unavailable(Option<&'a Ghost>),
-    /// The method belongs to the API.
+    /// The method belongs to the API (the platform), so only its declaration matters.
     Api(&'a Method),
-    /// The method is abstract, and never runs.
+    /// The method is abstract, so it has no code that could run.
     Abstract,
 }
 
-/// A method that a call may reach.
+/// A method that a call may run.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Callee {
     /// A method that a present class declares.
     Declared(MethodId),
-    /// A method of an absent class, by the reference in the call.
+    /// A method of an absent class, named by the method reference in the call.
     Missing(MethodRef),
-    /// A method of an absent platform class, by the reference in the call.
+    /// A method of an absent platform class, named by the method reference in the call.
     Api(MethodRef),
 }
 
 impl Environment {
-    /// Builds the environment of these records, in class-path order; the flag says whether the class belongs to the
-    /// API. Of two records of one class the first is used, except that a record with ghosts yields to one without
-    /// ghosts, wherever that is.
+    /// Builds the environment of these records, which are in class-path order. The flag of a record says whether its
+    /// class belongs to the API (the platform). Of several records of one class, the first is used, with one
+    /// exception: a record with ghosts is not used if the class also has a record without ghosts, even a later one.
     pub fn new(records: Vec<(Record, bool)>) -> Self {
         let ghosts = |it: &Outline| it.ghost.is_some() || it.methods.iter().any(|it| it.ghost.is_some());
         let real: FxHashSet<ClassName> =
@@ -145,7 +151,7 @@ impl Environment {
         acc
     }
 
-    /// Returns all methods of the present classes.
+    /// Returns the ids of all methods of the present classes.
     pub fn method_ids(&self) -> Vec<MethodId> {
         let of = |class: ClassId| {
             let n = self.hierarchy.outline(class).methods.len() as u32;
@@ -154,12 +160,13 @@ impl Environment {
         self.hierarchy.ids().flat_map(of).collect()
     }
 
-    /// Returns the declaration of a method of this environment.
+    /// Returns the declaration of a method of a present class.
     pub fn declaration(&self, id: MethodId) -> &Method {
         &self.hierarchy.outline(id.class).methods[id.index as usize]
     }
 
-    /// Returns Γ^M of a method.
+    /// Returns the value of the paper's Γ^M for a method: the method's code, or the reason why the environment has no
+    /// code of it.
     pub fn definition(&self, id: MethodId) -> Definition<'_> {
         let method = self.declaration(id);
         if self.api[id.class.index()] {
@@ -175,13 +182,14 @@ impl Environment {
         }
     }
 
-    /// Returns the reference that names a method.
+    /// Returns the method reference (class, name and descriptor) of a method.
     pub fn name(&self, id: MethodId) -> MethodRef {
         let method = self.declaration(id);
         MethodRef::new(self.hierarchy.name(id.class), method.name, method.descriptor)
     }
 
-    /// Returns MCA of a method reference: the methods that a call of it may reach.
+    /// Returns the result of the paper's formula MCA for a method reference: the methods that a call with this
+    /// reference may run. If `is_virtual` is true, these include methods of subtypes.
     pub fn mca(&self, is_virtual: bool, method: MethodRef) -> Vec<Callee> {
         let it = method.get();
         let mut acc = self.closest(it.class, it.name, it.descriptor);
@@ -198,7 +206,8 @@ impl Environment {
         acc
     }
 
-    /// Whether c <: C by the chains of present classes.
+    /// Whether the class is a subtype of the class called `name` (c <: C), as far as the links of present classes
+    /// show.
     fn is_below(&self, class: ClassId, name: ClassName) -> bool {
         match self.hierarchy.class(name) {
             Some(it) => self.hierarchy.is_known_subtype(class, it),
@@ -214,7 +223,9 @@ impl Environment {
         }
     }
 
-    /// Returns the methods that the closest super-types with a method of this name and descriptor define.
+    /// Returns the methods of this name and descriptor that the closest supertypes of `class` define, with `class`
+    /// itself as the closest. The superclasses are searched upwards first, then the superinterfaces, level by level.
+    /// If the search reaches an absent type, the method is taken to be defined there.
     fn closest(&self, class: ClassName, method: Name, descriptor: Descriptor) -> Vec<Callee> {
         let named = |class: ClassName| {
             let it = MethodRef::new(class, method, descriptor);
@@ -261,12 +272,13 @@ impl Environment {
         (!matches!(self.definition(id), Definition::Abstract)).then_some(id)
     }
 
-    /// Returns the exceptions that a callee lets out by declarations alone; nothing for a method with code.
+    /// Returns the exceptions that a callee lets out according to its declaration alone; the empty set for a method
+    /// with code.
     pub fn declared(&self, universe: &mut Universe, callee: Callee) -> SetId {
         let all = universe.all();
         match callee {
             Callee::Missing(_) => all,
-            // This constructor does nothing on any platform.
+            // The constructor of Object does nothing on any platform.
             Callee::Api(it) if it.get().name.bytes() == b"<init>" && it.class() == well_known().object => {
                 SetId::EMPTY
             }
@@ -286,7 +298,7 @@ impl Environment {
         }
     }
 
-    /// Returns the method if its code is present.
+    /// Returns the callee's id if its code is present; `None` otherwise.
     pub fn available(&self, callee: Callee) -> Option<MethodId> {
         match callee {
             Callee::Declared(id) if matches!(self.definition(id), Definition::Available(_)) => Some(id),
@@ -294,7 +306,7 @@ impl Environment {
         }
     }
 
-    /// Whether a callee belongs to the API; calls to it are labelled ε.
+    /// Whether a callee belongs to the API (the platform); calls of such a callee are labelled ε.
     pub fn is_api(&self, callee: Callee) -> bool {
         match callee {
             Callee::Declared(id) => self.api[id.class.index()],
@@ -323,13 +335,13 @@ fn is_of_object(name: Name, descriptor: Descriptor) -> bool {
     METHODS.contains(&(name.bytes(), descriptor.bytes()))
 }
 
-/// Whether only the platform may define a class of this name.
+/// Whether only the platform may define a class of this name: the class is in a package of `java`, or is an array.
 fn is_platform(class: ClassName) -> bool {
     class.bytes().starts_with(b"java/") || class.is_array()
 }
 
-/// Returns the exception types that a ghost promises never to let out, with their subtypes. `any` stands for all
-/// types. Names are written as in source code: qualified, or simple names of `java.lang`.
+/// Returns the exception types that a ghost promises never to let out, with their subtypes. The name `any` stands for
+/// all types. The names are written as in source code: qualified, or simple names for classes of `java.lang`.
 fn handlers(universe: &mut Universe, ghost: &Ghost) -> SetId {
     let mut acc = SetId::EMPTY;
     for name in ghost.handlers.iter().flatten() {
@@ -347,8 +359,8 @@ fn handlers(universe: &mut Universe, ghost: &Ghost) -> SetId {
     acc
 }
 
-/// Returns E: the classes below Throwable, the exceptions of the VM, and the classes that code or throws clauses
-/// name.
+/// Returns E of the paper, the exception types: the classes below Throwable, the exceptions that the VM raises, and
+/// the classes that are thrown, caught or declared in throws clauses.
 fn exception_types(hierarchy: &Hierarchy, methods: &[Box<[Option<Intra>]>]) -> Universe {
     let object = well_known().object;
     let parent = |class: ClassName| match built_in_parent(class) {

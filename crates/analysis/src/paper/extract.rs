@@ -1,4 +1,4 @@
-//! The rules of Fig. 4 of the paper (see [`super`]), which give the graph of one available method.
+//! The rules of Fig. 4 of the paper (see [`super`]), by which the graph of one available method is drawn.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,10 +16,10 @@ use crate::parts::MethodCode;
 use crate::whole::graph::{Graph, RaisedSet, SetRef};
 use program::names::MethodName;
 
-/// A label of the paper's definition: a method, or `None` for ε.
+/// A label of an edge in the paper's sense: the called method, or `None` for ε.
 type Label = Option<MethodName>;
 
-/// A graph under construction. Nodes and edges are sets: each occurs once, an edge with all its labels.
+/// A graph under construction. Each node and each edge occurs once; an edge may have several labels.
 struct Drawing {
     nodes: Vec<Node<SetRef>>,
     numbers: FxHashMap<Node<SetRef>, NodeId>,
@@ -28,7 +28,7 @@ struct Drawing {
     set_of: FxHashMap<ClassName, SetRef>,
 }
 
-/// Returns the graph of a method with this code.
+/// Returns the graph of a method with this code, by the rules of Fig. 4 of the paper.
 pub fn graph(
     env: &Environment,
     propagated: &Propagated,
@@ -70,7 +70,7 @@ pub fn graph(
     acc.finish()
 }
 
-/// Returns the label of calls of a method: ε for methods of the API.
+/// Returns the label of edges for calls of `callee`: the name of the callee, or ε if the callee belongs to the API.
 pub(super) fn label(env: &Environment, callee: Callee) -> Label {
     match callee {
         _ if env.is_api(callee) => None,
@@ -104,7 +104,8 @@ impl Drawing {
         it
     }
 
-    /// Adds the edges of ∘G that neither H nor N gives. Those of calls are added with their labels by `call`.
+    /// Adds the normal edges that the paper's function ∘G gives for an instruction. Edges of exceptions are added by
+    /// `h` (the paper's H), and all edges of calls by `call`.
     fn normal_edges(&mut self, body: &Body, pc: InstrId) {
         let from = normal_node(pc);
         let epsilon = &[None];
@@ -146,15 +147,16 @@ impl Drawing {
         }
     }
 
-    /// Adds an edge to pc + 1, if there is such an instruction.
+    /// Adds an edge from the node `from` to the instruction after it, if there is one.
     fn next(&mut self, body: &Body, from: NodeId, kind: EdgeKind, labels: &[Label]) {
         if (from.0 as usize + 1) < body.instrs.len() {
             self.edge(from, NodeId(from.0 + 1), kind, labels);
         }
     }
 
-    /// Adds the edges of a call: for each callee its label, and the exceptions that N gives for it. The exception
-    /// `besides` is raised with the same labels.
+    /// Adds the edges of a call: for each callee an edge with the callee's label, and edges for the exceptions that
+    /// the callee lets out (the paper's N). If the exception `besides` is given, also adds edges for it, with the
+    /// labels of the callees.
     #[allow(clippy::too_many_arguments)]
     fn call(
         &mut self,
@@ -188,7 +190,8 @@ impl Drawing {
         }
     }
 
-    /// Adds the edges of H for the exception x at pc, with these labels.
+    /// Adds the edges for the exception `x` that is raised at `pc` (the paper's H): to the handler that catches `x`,
+    /// or out of the method. The first edge has these labels.
     fn h(
         &mut self,
         universe: &mut Universe,
@@ -235,7 +238,8 @@ impl Drawing {
     }
 }
 
-/// Returns the reference of a call instruction and its callees by MCA; `None` for other instructions.
+/// Returns the method reference of a call instruction, and the callees that the paper's formula MCA gives; `None` for
+/// other instructions.
 pub(super) fn callees(env: &Environment, body: &Body, pc: InstrId) -> Option<(MethodRef, Vec<Callee>)> {
     match body.instrs[pc] {
         Instr::New(_, method, _) => Some((method, env.mca(false, method))),

@@ -1,5 +1,5 @@
-//! The intra-procedural analysis: the exceptions that one body raises and the calls that it makes, with the
-//! exception-table rows that cover them. It is a function of the body and its facts.
+//! The intra-procedural analysis: the exceptions that one body raises and the calls that it makes, each with the
+//! exception-table rows that cover it. The result is a function of the body and its facts.
 
 use bir::body::{Body, CallKind, Instr, InstrId};
 use classfile::names::{ClassName, MethodRef};
@@ -9,36 +9,36 @@ use flow::throwables::well_known;
 use flow::thrown::Term;
 use rustc_hash::FxHashSet;
 
-/// The exception sources and calls of one body.
+/// The exception sources and calls of one body, each with the exception-table rows that cover it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Intra {
-    /// The distinct items, in the order of the body.
+    /// The distinct exception sources and calls, in the order of the body.
     pub items: Box<[CoveredRaise]>,
 }
 
-/// An exception source or call, with the rows that cover it.
+/// An exception source or call, with the exception-table rows that cover it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct CoveredRaise {
-    /// The source or call.
+    /// The exception source or call.
     pub raises: Raises,
-    /// The classes that the covering rows catch, in the order of the table; `None` catches everything.
+    /// The classes that the covering rows catch, in the order of the table; a row that is `None` catches everything.
     pub rows: Box<[Option<ClassName>]>,
 }
 
-/// An exception source or call, by the rule of Fig. 4 that applies to the instruction.
+/// An exception source or call. Each variant is a rule of Fig. 4 of the paper, which applies to the instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Raises {
-    /// An assertion: the exception χ that it raises.
+    /// An assertion, with the exception χ that the assertion raises if it fails.
     Assertion(ClassName),
-    /// `throw X`: every subtype of X.
+    /// `throw X`, which raises every subtype of X.
     Throw(ClassName),
-    /// `new C`: NullPointerException, and the exceptions that the constructor lets out.
+    /// `new C`, which raises NullPointerException and the exceptions that its constructor lets out.
     New(MethodRef),
-    /// A call, with whether it is virtual.
+    /// A call: whether it is virtual, and its method reference.
     Call(bool, MethodRef),
 }
 
-/// Analyses a body.
+/// Returns the exception sources and calls of a body.
 pub fn intra(body: &Body, facts: &MethodFacts) -> Intra {
     let mut seen = FxHashSet::default();
     let mut items = Vec::new();
@@ -54,7 +54,8 @@ pub fn intra(body: &Body, facts: &MethodFacts) -> Intra {
     Intra { items: items.into() }
 }
 
-/// Returns the exception sources and calls of an instruction. Assertions are included even if they are proved.
+/// Returns the exception sources and calls of an instruction. Assertions are included even if they are proved never
+/// to fail.
 pub fn raises(body: &Body, facts: &MethodFacts, id: InstrId) -> Vec<Raises> {
     match body.instrs[id] {
         Instr::Assert(check) => vec![Raises::Assertion(well_known().raised_by(check))],

@@ -19,7 +19,8 @@ use crate::whole::explain::Way;
 use crate::whole::graph::Graph;
 use crate::whole::record::ClassRecord;
 
-/// Returns the records of the classes of a library that profile `paper` needs; for the platform, only the signatures.
+/// Returns the records, for profile `paper`, of the classes of a library. The records of the platform hold only
+/// signatures.
 ///
 /// **Reads:** the role and contents of the library.
 /// **Stays when:** the role and the contents stay.
@@ -44,10 +45,11 @@ pub fn paper_library(db: &dyn Db, library: Library) -> Arc<[Record]> {
 
 /// Returns the program of profile `paper`, with the exceptions that its methods propagate.
 ///
-/// **Reads:** the containers of the world, `record` and `facts` of their classes, `paper_library` of libraries.
-/// **Stays when:** never; the queries that read it have answers of their own, which may stay.
+/// **Reads:** the containers of the world, `record` and `facts` of their classes, and `paper_library` of each
+/// library.
+/// **Stays when:** never; the queries that read the program have answers of their own, which may stay.
 /// **Cost:** a fixed point over the whole program; one value, never evicted.
-/// **Approximates:** like the paper.
+/// **Approximates:** the same as the paper.
 /// **Test:** `all_answers_are_those_of_a_fresh_host` (in `ide`).
 #[salsa::tracked(no_eq)]
 pub fn paper(db: &dyn Db, world: World) -> Arc<Paper> {
@@ -59,7 +61,8 @@ pub fn paper(db: &dyn Db, world: World) -> Arc<Paper> {
                 records.extend(paper_library(db, it).iter().map(|it| (it.clone(), is_api)));
             }
             Part::Classes(it) => {
-                // A platform whose own classes are asked about is treated like an application.
+                // A platform that is given as class files is treated like an application, because the user asks about
+                // its classes.
                 for class in it.classes(db) {
                     if let (Some(it), Ok(facts)) = (record(db, class), facts(db, class)) {
                         records.push((record_of(Arc::clone(it.outline()), facts), false));
@@ -71,7 +74,7 @@ pub fn paper(db: &dyn Db, world: World) -> Arc<Paper> {
     Arc::new(Paper::new(records))
 }
 
-/// Returns the exceptions that each method of a class propagates, in file order; abstract methods are left out.
+/// Returns the exceptions that each method of a class propagates, in file order. Abstract methods are left out.
 pub(crate) fn throws(db: &dyn Db, world: World, outline: &Outline) -> Arc<[Throws]> {
     let paper = paper(db, world);
     let mut universe = paper.environment.exceptions.clone();
@@ -83,7 +86,7 @@ pub(crate) fn throws(db: &dyn Db, world: World, outline: &Outline) -> Arc<[Throw
     outline.methods.iter().filter_map(|it| paper.throws(&mut universe, name(it))).collect()
 }
 
-/// Returns the calls of each method of a class with their targets, in file order; none for a ghost.
+/// Returns the calls of each method of a class with their targets, in file order. A ghost has no calls.
 pub(crate) fn calls(db: &dyn Db, world: World, facts: &ClassFacts) -> Arc<[Arc<[Call]>]> {
     let paper = paper(db, world);
     let of = |(index, method): (usize, &MethodFact)| {
@@ -105,7 +108,9 @@ pub(crate) fn graphs(db: &dyn Db, world: World, facts: &ClassFacts) -> Arc<[Arc<
     facts.methods.iter().enumerate().map(&mut of).collect()
 }
 
-/// Returns why a method lets out its exceptions or, with its code and some instructions, why these raise exceptions.
+/// Returns the reasons why a method lets out exceptions or, if `at` is given (the method's code and some of its
+/// instructions), the reasons why these instructions raise exceptions. If `only` is given, returns the reasons only
+/// for exceptions of that class and its subclasses.
 pub(crate) fn ways(
     db: &dyn Db,
     world: World,

@@ -9,31 +9,33 @@ use rustc_hash::FxHashMap;
 use super::environment::{Callee, Definition, Environment};
 use super::intra::{CoveredRaise, Raises};
 
-/// The exceptions that each available method propagates: {x | •^{pc,x,r} ∈ G(n)}.
+/// The exceptions that each method with available code propagates. In the notation of the paper, the exceptions of
+/// method n are {x | •^{pc,x,r} ∈ G(n)}.
 #[derive(Clone, Default)]
 pub struct Propagated {
     sets: FxHashMap<MethodId, SetId>,
 }
 
-/// A source of exceptions in a method; the method lets out what its rows do not catch.
+/// A source of exceptions in a method: a call or another instruction that may raise. The method lets out those
+/// exceptions of the source that the exception-table rows covering it do not catch.
 struct Flow {
-    /// The exceptions that arise at the source itself.
+    /// The exceptions that the source raises itself, without those that called methods let out.
     own: SetId,
-    /// The index in `Solving::calls` of the call, if the source is one.
+    /// The index of the call in `Solving::calls` if the source is a call; `None` otherwise.
     call: Option<usize>,
-    /// The union of the exceptions that the covering rows catch.
+    /// The exceptions that the rows covering the source catch.
     caught: SetId,
 }
 
-/// All calls with the same method reference and kind.
+/// All calls with the same method reference and the same kind (virtual or not).
 struct Call {
-    /// The exceptions that the calls let out, as computed so far.
+    /// The exceptions that the calls let out, as far as they have been computed.
     set: SetId,
-    /// The methods that contain such a call.
+    /// The methods that contain a call with this reference and kind.
     callers: Vec<MethodId>,
 }
 
-/// Computes the fixed point.
+/// Computes the exceptions that each method with available code propagates, as a least fixed point.
 pub fn propagated(env: &Environment, universe: &mut Universe) -> Propagated {
     let mut solving = Solving::default();
     let mut pending = Vec::new();
@@ -69,13 +71,13 @@ pub fn propagated(env: &Environment, universe: &mut Universe) -> Propagated {
     acc
 }
 
-/// The state of the iteration.
+/// The state of the fixed-point iteration that computes which exceptions methods propagate.
 #[derive(Default)]
 struct Solving {
     flows: FxHashMap<MethodId, Vec<Flow>>,
     calls: Vec<Call>,
     numbers: FxHashMap<(bool, MethodRef), usize>,
-    /// For each method with code, the indices of the calls that may reach it.
+    /// For each method with code, the indices of the calls that may run the method.
     calls_to: FxHashMap<MethodId, Vec<usize>>,
 }
 
@@ -133,7 +135,7 @@ impl Solving {
     }
 }
 
-/// Returns the union of the exceptions that the rows catch.
+/// Returns the union of the exceptions that the rows catch; a row that is `None` catches everything.
 fn caught(universe: &mut Universe, rows: &[Option<ClassName>]) -> SetId {
     let mut acc = SetId::EMPTY;
     for &row in rows {
@@ -144,12 +146,12 @@ fn caught(universe: &mut Universe, rows: &[Option<ClassName>]) -> SetId {
 }
 
 impl Propagated {
-    /// Returns the exceptions that an available method propagates.
+    /// Returns the exceptions that a method with available code propagates.
     pub fn of(&self, id: MethodId) -> SetId {
         self.sets.get(&id).copied().unwrap_or(SetId::EMPTY)
     }
 
-    /// Returns the exceptions that a call to this method propagates, by the method's code or by its declaration.
+    /// Returns the exceptions that a call of `callee` propagates, according to the callee's code or its declaration.
     pub fn by(&self, env: &Environment, universe: &mut Universe, callee: Callee) -> SetId {
         env.available(callee).map_or_else(|| env.declared(universe, callee), |it| self.of(it))
     }

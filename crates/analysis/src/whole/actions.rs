@@ -1,7 +1,8 @@
-//! The table of what each source of a summary, each effect of a dynamic site and each kind of method handle does.
+//! The table of what code does: for each source of a summary, each effect of a dynamic site and each kind of method
+//! handle, the classes that it initialises and creates, the methods that it calls, and the exceptions that it raises.
 //!
-//! All code that needs to know what code calls, initialises, creates, raises or names reads this table, so a new kind
-//! does not compile until the table covers it.
+//! All other code that needs these facts reads this table, so a new kind of source, effect or handle does not compile
+//! until the table covers it.
 
 use bir::body::CallKind;
 use classfile::bootstrap::{HandleKind, MethodHandle};
@@ -12,21 +13,23 @@ use flow::summary::{Initialized, Source};
 use super::sites::handle_call;
 use crate::summary::CodeSummary;
 
-/// What one source, one effect of a dynamic site or one method handle does. The parts happen in the order of the
-/// fields.
+/// The effect of one source of a summary, of one effect of a dynamic site, or of one method handle. At run time, the
+/// parts of the action happen in the order of the fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Action {
     /// The exceptions that the action raises by itself.
     pub(crate) raises: Raises,
-    /// The classes that the action initialises.
+    /// The classes that the action initialises; `None` if it initialises none.
     pub(crate) initializes: Option<Initialized>,
-    /// The class that the action instantiates.
+    /// The object that the action creates; `None` if it creates none.
     pub(crate) makes: Option<MadeObject>,
-    /// The method that the action calls.
+    /// The method that the action calls; `None` if it calls none.
     pub(crate) calls: Option<Called>,
-    /// How the exceptions of all parts except `any_code` come out.
+    /// How the exceptions of the action come out of it: unchanged, wrapped or swallowed. The exceptions of `any_code`
+    /// always come out unchanged.
     pub(crate) passing: Passing,
-    /// Why the action may also run arbitrary code, whose exceptions are never wrapped.
+    /// The reason why the action may also run arbitrary code; `None` if it does not. The exceptions of that code are
+    /// never wrapped.
     pub(crate) any_code: Option<AnyCode>,
 }
 
@@ -39,11 +42,12 @@ pub(crate) enum Raises {
     Exact(ClassName),
     /// Objects of this class and of its subclasses.
     Cone(ClassName),
-    /// The exceptions that arrive at the handler with this number among the method's rethrowing handlers.
+    /// The exceptions that a handler caught and throws again. The number is the handler's index among the rethrowing
+    /// handlers of the method.
     Caught(u32),
-    /// NullPointerException: a handle is invoked on a receiver that may be null.
+    /// NullPointerException, because a method handle is invoked on a receiver that may be null.
     NullReceiver,
-    /// BootstrapMethodError: something that a dynamic site names does not exist.
+    /// BootstrapMethodError, because a class or member that a dynamic site names does not exist.
     LinkFailure,
 }
 
@@ -56,38 +60,40 @@ pub(crate) enum MadeObject {
     ByHandle(ClassName),
 }
 
-/// A call that an action makes, with the method as the code names it.
+/// A call that an action makes, with the method that the code names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Called {
-    /// A call by an instruction.
+    /// A call by an invoke instruction, except a call on `this` ([`Called::OnThis`]) and the call of the constructor
+    /// of a new object ([`Called::Construct`]).
     Instruction(CallKind, MethodRef),
-    /// A call by an instruction, on `this`.
+    /// A call by an invoke instruction whose receiver is `this`.
     OnThis(CallKind, MethodRef),
-    /// A call of a constructor, on a new object of exactly its class.
+    /// A call of a constructor on a new object whose class is exactly the constructor's class.
     Construct(MethodRef),
-    /// A call by a dynamic site, on a value whose static type is the class named.
+    /// A call by a dynamic site on a value. The static type of the value is the class that the method reference
+    /// names.
     Dynamic(MethodRef),
-    /// A call by a method handle.
+    /// A call of the method that a method handle refers to.
     Handle(CallKind, MethodRef),
 }
 
-/// How the exceptions of an action come out.
+/// How the exceptions of an action come out of the action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Passing {
-    /// They come out unchanged.
+    /// The exceptions come out unchanged.
     Plainly,
-    /// Errors come out unchanged, everything else as BootstrapMethodError (JVMS §5.4.3.6).
+    /// Errors come out unchanged; every other exception is wrapped in BootstrapMethodError (JVMS §5.4.3.6).
     Wrapped,
-    /// They are swallowed.
+    /// The exceptions are swallowed: none comes out.
     Swallowed,
 }
 
-/// Why an action may run arbitrary code.
+/// The reason why an action may run arbitrary code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AnyCode {
-    /// The bootstrap method is not known, so the linked method is not known either.
+    /// The bootstrap method has no model, so the method that it links is unknown.
     Bootstrap(MethodRef),
-    /// The summary does not list the dynamic site.
+    /// The summary does not contain the dynamic site, so nothing about it is known.
     Unlisted,
 }
 
@@ -113,7 +119,7 @@ impl Action {
         Action { initializes: Some(it), ..Action::NOTHING }
     }
 
-    /// Returns what invoking a method handle does (JVMS §5.4.3.5).
+    /// Returns the action of invoking a method handle (JVMS §5.4.3.5).
     pub(crate) fn of_handle(handle: MethodHandle) -> Self {
         let member = handle.member;
         let class = member.class();
@@ -137,7 +143,7 @@ impl Action {
         Action { raises, initializes, makes, calls, ..Action::NOTHING }
     }
 
-    /// Returns what an effect of a dynamic site does.
+    /// Returns the action of one effect of a dynamic site.
     pub(crate) fn of_effect(effect: &Effect) -> Self {
         let class = |it, passing| Action { passing, ..Action::initializes(Initialized::Class(it)) };
         let linking = |handle| Action { passing: Passing::Wrapped, ..Action::of_handle(handle) };
@@ -153,14 +159,14 @@ impl Action {
         }
     }
 
-    /// Returns the called method as the code names it.
+    /// Returns the method that the action calls, as the code names it; `None` if the action calls no method.
     pub(crate) fn method(&self) -> Option<MethodRef> {
         self.calls.map(Called::method)
     }
 }
 
 impl Called {
-    /// Returns the called method as the code names it.
+    /// Returns the method that is called, as the code names it.
     pub(crate) fn method(self) -> MethodRef {
         match self {
             Called::Instruction(_, it) | Called::OnThis(_, it) | Called::Handle(_, it) => it,
@@ -169,7 +175,8 @@ impl Called {
     }
 }
 
-/// Returns the action of a source; for a dynamic site, `Err` with its index in the summary.
+/// Returns the action of a source of a summary. For a dynamic site, returns `Err` with the index of the site in the
+/// summary.
 fn of_source(source: Source) -> Result<Action, u32> {
     Ok(match source {
         Source::Exact(class) => Action::raises(Raises::Exact(class)),
@@ -184,12 +191,13 @@ fn of_source(source: Source) -> Result<Action, u32> {
     })
 }
 
-/// Returns the action of a source; `None` for a dynamic site.
+/// Returns the action of a source of a summary; `None` if the source is a dynamic site.
 pub(crate) fn item_action(source: Source) -> Option<Action> {
     of_source(source).ok()
 }
 
-/// Returns the actions of a source: one action, or one for each effect of a dynamic site.
+/// Returns the actions of a source of a summary. A dynamic site has one action for each of its effects, every other
+/// source has one action.
 pub(crate) fn actions(code: &CodeSummary, source: Source) -> impl Iterator<Item = Action> {
     let (one, effects) = match of_source(source) {
         Ok(it) => (Some(it), &[][..]),
@@ -201,7 +209,8 @@ pub(crate) fn actions(code: &CodeSummary, source: Source) -> impl Iterator<Item 
     one.into_iter().chain(effects.iter().map(Action::of_effect))
 }
 
-/// Returns all actions of some code: those of its items, in order, then those of its dynamic sites, each site once.
+/// Returns all actions of a body: first those of the items of its summary, in order, then those of its dynamic sites,
+/// each site once.
 pub(crate) fn all_actions(code: &CodeSummary) -> impl Iterator<Item = Action> {
     let items = code.summary.items.iter().filter_map(|it| item_action(it.source));
     items.chain(code.dynamics.iter().flat_map(|it| &it.effects).map(Action::of_effect))

@@ -1,10 +1,11 @@
-//! Answers about one method of a whole program, as plain data: where its calls go, what it lets out, and why.
+//! Answers about one method of a whole program, as plain data: the targets of its calls, the exceptions that it lets
+//! out, and the reasons.
 
 use bir::body::InstrId;
 use flow::universe::Part;
 use program::names::{MethodName, Text};
 
-/// How a call transfers control to a method.
+/// The kind of a call: how control is transferred to the called method.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum CallWord {
     /// `invokevirtual`.
@@ -15,35 +16,36 @@ pub enum CallWord {
     Special,
     /// `invokestatic`.
     Static,
-    /// A method that an `invokedynamic` site runs.
+    /// A call of a method by an `invokedynamic` call site.
     Dynamic,
-    /// A class initialiser.
+    /// A run of a class initialiser.
     Clinit,
-    /// A bootstrap method, or a method handle that is passed to it.
+    /// A call of a bootstrap method, or of a method handle that is passed to a bootstrap method.
     Bootstrap,
-    /// A call by a native method.
+    /// A call that a native method makes.
     Native,
-    /// Code that another thread runs, now or later: the caller does not wait for it and receives none of its
+    /// A call in another thread, now or later. The caller does not wait for the called code and receives none of its
     /// exceptions.
     Thread,
-    /// A call by a method of the JDK, before that method returns.
+    /// A call that a method of the JDK makes before it returns.
     Callback,
-    /// An action that is run with privileges: its checked exceptions come back wrapped.
+    /// A call of an action that runs with privileges. The checked exceptions of the action come back wrapped.
     Privileged,
-    /// Code that is found by name: its exceptions come back wrapped, except those of `Class.newInstance`.
+    /// A call of code that is found by name. The exceptions of the code come back wrapped, except those of a call by
+    /// `Class.newInstance`, which come back unchanged.
     Reflect,
-    /// A request to a class loader for a class.
+    /// A call of a class loader to load a class.
     Load,
-    /// The methods of a class that writing or reading its objects runs.
+    /// A call of a method that a class defines for serialization, made when objects of the class are written or read.
     Serialization,
-    /// The finalizer of an object that the instruction creates; a thread of the VM runs it.
+    /// A call of the finalizer of the object that the instruction creates. A thread of the VM makes the call.
     Finalizer,
-    /// Any call by a method whose code is unknown.
+    /// Stands for all calls that a method of unknown code makes.
     Unseen,
 }
 
 impl CallWord {
-    /// Returns the name of the kind in output.
+    /// Returns the name of the call kind that is used in the output.
     pub fn name(self) -> &'static str {
         match self {
             CallWord::Virtual => "virtual",
@@ -66,53 +68,55 @@ impl CallWord {
     }
 }
 
-/// A place where control may go to other methods.
+/// One call, with the methods to which control may go. The call is made by an instruction, or by a method without
+/// readable code.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Call {
-    /// The instruction; `None` in a method without readable code.
+    /// The instruction that makes the call; `None` in a method without readable code.
     pub instr: Option<InstrId>,
     /// The kind of the call.
     pub kind: CallWord,
-    /// The method as the instruction names it; `None` if it names no method, such as for an initialisation.
+    /// The method as the instruction names it; `None` if it names no method (for example, an initialisation).
     pub declared: Option<MethodName>,
-    /// The present methods that the call may go to, directly or through the glue of function objects; sorted by text.
+    /// The present methods that the call may run, directly or through the glue of function objects; sorted by text.
     pub targets: Vec<MethodName>,
-    /// The functional interfaces whose function objects are among the receivers, sorted by text. The glue of such an
-    /// object performs casts, then calls one of the targets.
+    /// The functional interfaces whose function objects are among the receivers, sorted by text. A function object's
+    /// glue performs casts and then calls one of the targets.
     pub glue: Vec<Text>,
-    /// Present methods that the call may go to only if an absent class lies between the receiver's class and the
-    /// class named; sorted by text.
+    /// The present methods that the call may run only if an absent class connects the receiver's class with the class
+    /// that the call names; sorted by text.
     pub possible: Vec<MethodName>,
-    /// The exceptions of the link errors that the present classes already determine.
+    /// The exception classes of the link errors that the call may raise, as far as the present classes determine
+    /// them.
     pub errors: Vec<Text>,
-    /// Why the call may go to unknown methods.
+    /// The reason why the call may run unknown methods; `None` if all methods are known.
     pub open: Option<Why>,
 }
 
-/// Why a call or a set of exceptions is open.
+/// The reason why a call or a set of exceptions is open.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Why {
-    /// This class is absent.
+    /// This class, on which the call or the set depends, is absent.
     Outside(Text),
-    /// Unknown classes may extend this one and override the method.
+    /// Unknown classes may extend this class and override the method.
     Overridable(Text),
     /// The initialiser of this class is not known.
     Initializer(Text),
-    /// The code is whatever handle the call is given.
+    /// The called method is signature polymorphic: it runs any method handle that it is invoked on.
     SignaturePolymorphic,
-    /// The bootstrap method is not known, so the call may go anywhere.
+    /// The bootstrap method has no model, so the call may run any method.
     Bootstrap(MethodName),
     /// The effect of the native method is not known.
     Native(MethodName),
     /// The code of the method cannot be read.
     MissingCode(MethodName),
-    /// The method's code is not written yet.
+    /// The method is a ghost: its code is not written yet.
     Ghost(MethodName),
-    /// The exceptions of this method are open in part; the answer `throws` for it gives the reason.
+    /// The exceptions that this method lets out have an open part. The [`Throws`] of this method has the reason.
     LetsOut(MethodName),
-    /// A caught exception that is thrown again was open in part.
+    /// This method throws a caught exception again, and the set of caught exceptions has an open part.
     Caught(MethodName),
-    /// The exceptions of a function object among the receivers are open.
+    /// The exceptions of a function object among the receivers have an open part.
     Function,
     /// The code to run is found by name at run time.
     Reflection,
@@ -121,23 +125,24 @@ pub enum Why {
 /// The exceptions that a method may let out.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Throws {
-    /// The method.
+    /// The method that lets the exceptions out.
     pub method: MethodName,
-    /// The classes and cones that are known to come out, by name.
+    /// The classes and cones of exceptions that the method is known to let out, sorted by name.
     pub known: Vec<Part>,
-    /// The open part: exceptions that may also come out.
+    /// The open part: exceptions that the method may let out in addition to `known`; `None` if there are none.
     pub open: Option<OpenPart>,
 }
 
-/// The open part of the exceptions of a method, and why it is open.
+/// The open part of the exceptions of a method, with the reason why it is open.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OpenPart {
-    /// The classes and cones that contain the open part, by name; `Throwable` if it may be anything except
-    /// [`OpenPart::except`].
+    /// The classes and cones that contain the open part, sorted by name. `Throwable` means that the open part may
+    /// contain everything except [`OpenPart::except`].
     pub within: Vec<Part>,
-    /// The classes and cones that cannot be in the open part, by name; empty if `within` alone describes it.
+    /// The classes and cones that cannot be in the open part, sorted by name; empty if `within` alone describes the
+    /// open part.
     pub except: Vec<Part>,
-    /// The shortest path to the reason why the part is open.
+    /// The shortest path from the method to the reason why the part is open.
     pub because: Vec<Step>,
 }
 
@@ -146,41 +151,42 @@ pub struct OpenPart {
 pub enum Step {
     /// This method lets the exception out.
     Method(MethodName),
-    /// A virtual call of this method may go to a target that lets the exception out.
+    /// A virtual call of this method may run a target that lets the exception out.
     Dispatch(MethodName),
-    /// The initialiser of this class lets the exception out, and it is wrapped.
+    /// The initialiser of this class lets the exception out, wrapped in ExceptionInInitializerError if it is no
+    /// error.
     Initializer(Text),
     /// The method of a function object for this functional interface lets the exception out.
     Glue(Text),
-    /// A class loader of the program lets the exception out when this method is called to load a class.
+    /// A class loader of the program lets the exception out when this method of the loader is called to load a class.
     Loading(MethodName),
     /// The exception is caught and thrown again in this method.
     Rethrown(MethodName),
-    /// The exception is raised here.
+    /// This origin raises the exception. This is the last step of the path.
     Raised(Origin),
-    /// The set of exceptions becomes open here.
+    /// The set of exceptions becomes open for this reason. This is the last step of the path.
     Open(Why),
 }
 
-/// What raises an exception.
+/// The code or mechanism that raises an exception.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Origin {
-    /// An instruction of the method in the previous step.
+    /// An instruction of the method that the previous step names.
     Instruction,
-    /// Linking, of classes that do not fit together.
+    /// The linking of classes that do not fit together, which fails with a link error.
     Linking,
-    /// The casts and the unboxing of a function object or proxy.
+    /// A cast or an unboxing in a function object or proxy.
     Conversion,
-    /// A native method, according to its row in our table.
+    /// A native method, according to its row in the table of native methods.
     NativeRow(MethodName),
-    /// The signature of a method declares it, in profile `paper`.
+    /// A declaration: in profile `paper`, the signature of this method declares the exception.
     Signature(MethodName),
-    /// The VM itself, at any instruction.
+    /// The VM itself, which may raise the exception at any instruction.
     Vm,
 }
 
 impl Call {
-    /// Returns a call without targets, errors or a reason to be open.
+    /// Returns a call of this kind that has no targets and no link errors, and is not open.
     pub(super) fn empty(instr: Option<InstrId>, kind: CallWord) -> Self {
         Call {
             instr,
@@ -194,7 +200,8 @@ impl Call {
         }
     }
 
-    /// Returns the call with sorted lists without duplicates; targets are removed from `possible`.
+    /// Returns the call with its lists sorted and without duplicates. Methods in `targets` are removed from
+    /// `possible`.
     pub(super) fn sorted(mut self) -> Self {
         for list in [&mut self.targets, &mut self.possible] {
             list.sort_unstable();

@@ -1,4 +1,4 @@
-//! Builds the answer for one call: the names of the methods that its site goes to.
+//! Builds the answer for one call: the names of the methods that the call may run.
 
 use bir::body::InstrId;
 use classfile::names::MethodRef;
@@ -11,8 +11,8 @@ use super::sites::{Site, Target, handle_call};
 use super::tables::CallTable;
 use super::why::why_call;
 
-/// Returns the answer for a call that goes to `site`, given the kind of the call and the method that the instruction
-/// names.
+/// Returns the answer for one call. `site` is what the call resolves to, `kind` the kind of the call, and `declared`
+/// the method that the instruction names.
 pub(crate) fn call_to(
     calls: &CallTable,
     (instr, kind): (Option<InstrId>, CallWord),
@@ -45,8 +45,8 @@ pub(crate) fn call_to(
     call.sorted()
 }
 
-/// Adds the methods of these targets. For a function object it adds the targets of its glue, which may be function
-/// objects again.
+/// Adds the methods that `targets` name to `call`. For a function object, adds the targets of its glue, which may be
+/// function objects again.
 fn add_targets(calls: &CallTable, targets: &[Target], call: &mut Call) {
     let mut seen: FxHashSet<Target> = targets.iter().copied().collect();
     let mut pending = targets.to_vec();

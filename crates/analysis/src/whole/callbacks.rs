@@ -1,9 +1,9 @@
-//! What a call causes besides going to a method: threads that start, actions that run with privileges, code that is
-//! found by name, objects that are written and read, finalizers.
+//! The calls that a call of a library method causes in addition to running that method: threads start, privileged
+//! actions run, code that is found by name runs, objects are written and read, finalizers run.
 //!
-//! These calls only appear in answers: neither the targets of calls nor exceptions depend on them. If the JDK is
-//! present, its bodies contain the same calls, many steps away; the table of call-backs shows them at the call in the
-//! program, and also when the JDK is absent.
+//! These calls appear only in answers: neither the targets of other calls nor exceptions depend on them. If the JDK
+//! is present, its bodies contain the same calls, many steps away. With the table of callbacks, an answer shows them
+//! at the call in the program, even if the JDK is absent.
 
 use bir::body::InstrId;
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
@@ -34,7 +34,8 @@ fn word(kind: CallbackKind) -> CallWord {
     }
 }
 
-/// Adds the calls that a call of `method`, which goes to `site`, causes besides.
+/// Adds the calls that the JDK makes during a call of `method`, according to the table of callbacks. `site` is what
+/// the call of `method` resolves to.
 pub(super) fn callback_calls(
     calls: &CallTable,
     at: Option<InstrId>,
@@ -65,7 +66,7 @@ pub(super) fn callback_calls(
             | CallbackKind::Reflect
             | CallbackKind::Load => call,
         };
-        // If the JDK is present, its bodies already yield the calls to its own methods.
+        // If the JDK is present, its bodies already contain the calls of its own methods.
         if calls.classes.hierarchy.class(row.class).is_some() && row.calls.is_some() {
             call.targets.retain(|it| !is_platforms(calls, *it));
             call.possible.retain(|it| !is_platforms(calls, *it));
@@ -82,8 +83,8 @@ fn is_platforms(calls: &CallTable, method: MethodName) -> bool {
     class.is_some_and(|it| calls.classes.hierarchy.role(it) == Role::Jdk)
 }
 
-/// Returns whether a call that names `named` and goes to `site` may reach a method that the platform class `class`
-/// declares.
+/// Returns whether a call may run a method that the platform class `class` declares. `named` is the class that the
+/// call names, and `site` is what the call resolves to.
 fn may_be_method_of(calls: &CallTable, class: ClassName, named: ClassName, site: Site) -> bool {
     let resolved = match site {
         Site::Method(it) => Some(it),
@@ -97,7 +98,8 @@ fn may_be_method_of(calls: &CallTable, class: ClassName, named: ClassName, site:
     }
 }
 
-/// Returns whether `sub` is `sup` or known to be below it; `None` if only an absent class may lie between them.
+/// Returns whether the class `sub` is the class `sup` or a subtype of it; `None` if it is a subtype only if an absent
+/// class connects the two.
 fn is_below(calls: &CallTable, sub: ClassName, sup: ClassName) -> Option<bool> {
     let hierarchy = &calls.classes.hierarchy;
     let Some(id) = hierarchy.class(sub) else { return Some(sub == sup) };
@@ -115,11 +117,11 @@ fn is_below(calls: &CallTable, sub: ClassName, sup: ClassName) -> Option<bool> {
     if outside { None } else { Some(false) }
 }
 
-/// Returns `Some(true)` if objects of a class are serializable, `Some(false)` if they are only if an absent class is,
-/// and `None` if they are not.
+/// Returns `Some(true)` if objects of a class are serializable, `Some(false)` if they may be serializable because a
+/// supertype is absent, and `None` if they are not serializable.
 fn is_serializable(calls: &CallTable, class: ClassId) -> Option<bool> {
     let name = calls.classes.hierarchy.name(class);
-    // Both are checked because without a JDK it is not known that Externalizable extends Serializable.
+    // Both interfaces are checked, because without a JDK it is not known that Externalizable extends Serializable.
     let below = [externalizable(), serializable()];
     let below = below.map(|it| is_below(calls, name, it));
     if below.contains(&Some(true)) {
@@ -128,8 +130,8 @@ fn is_serializable(calls: &CallTable, class: ClassId) -> Option<bool> {
     below.contains(&None).then_some(false)
 }
 
-/// Returns the call extended by the methods that writing or reading objects may run in the classes of the program and
-/// its libraries.
+/// Adds to `call` the methods that object streams may run in classes outside the platform when they write or read
+/// objects (`direction`).
 fn with_serialized(calls: &CallTable, direction: Direction, mut call: Call) -> Call {
     note(Read::Classes);
     let hierarchy = &calls.classes.hierarchy;
@@ -165,8 +167,8 @@ fn serialization_methods(
     if !surely || direction == Direction::Writing {
         return acc;
     }
-    // Reading an object runs the constructor of its first superclass that is not serializable; for an externalizable
-    // object it runs the constructor of its own class.
+    // Reading an object runs the constructor of its first superclass that is not serializable. Reading an
+    // externalizable object runs the constructor of its own class.
     if is_below(calls, hierarchy.name(class), externalizable()) == Some(true) {
         acc.extend(constructor(class));
         return acc;
@@ -183,8 +185,9 @@ fn serialization_methods(
 }
 
 /// Returns the call of the finalizer of an object of this class, which a thread of the VM may run at any time (JLS
-/// §12.6); open if an absent superclass may declare one. `None` if there is no finalizer, or if the class itself is
-/// absent: then the call of its constructor is open.
+/// §12.6). The call is open if an absent superclass may declare the finalizer. Returns `None` if the object has no
+/// finalizer. Also returns `None` if the class itself is absent, because the call of its constructor is already open
+/// then.
 pub(super) fn finalizer_call(calls: &CallTable, at: Option<InstrId>, class: ClassName) -> Option<Call> {
     let hierarchy = &calls.classes.hierarchy;
     let (name, descriptor) = (Name::new(b"finalize"), Descriptor::new(b"()V"));

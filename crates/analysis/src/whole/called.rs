@@ -1,4 +1,4 @@
-//! Lists the calls of one method and the names of their targets.
+//! Lists the calls of one method, each with the names of its targets.
 
 use bir::body::{CallKind, InstrId};
 use flow::natives::{Effect, Native};
@@ -24,7 +24,7 @@ use crate::summary::MethodSummary;
 
 /// Returns the calls of a method in the order of its instructions. `code` is the code of the method.
 pub(crate) fn calls_of(calls: &CallTable, id: MethodId, code: &MethodCode) -> Vec<Call> {
-    // The code of a ghost's stub is not the code of the method.
+    // The code in the class file of a ghost is a stub, not the code of the method.
     if calls.classes.ghost(id).is_some() {
         return unseen_calls(calls, id);
     }
@@ -46,7 +46,7 @@ pub(crate) fn calls_of(calls: &CallTable, id: MethodId, code: &MethodCode) -> Ve
     acc
 }
 
-/// Adds the calls that an action of a method makes.
+/// Adds to `acc` the calls that an action of the method `id` makes at the instruction `instr`.
 fn add_calls(calls: &CallTable, id: MethodId, instr: InstrId, action: &Action, acc: &mut Vec<Call>) {
     let at = Some(instr);
     let start = acc.len();
@@ -80,7 +80,7 @@ fn add_calls(calls: &CallTable, id: MethodId, instr: InstrId, action: &Action, a
     }
 }
 
-/// Returns the kind that answers report for a call.
+/// Returns the call kind by which answers report this call.
 fn word(called: Called) -> CallWord {
     match called {
         Called::Instruction(kind, _) | Called::OnThis(kind, _) => match kind {
@@ -95,8 +95,8 @@ fn word(called: Called) -> CallWord {
     }
 }
 
-/// Returns the calls of a method without readable code: for a native method those in its row of the table; for a
-/// ghost, or a method whose code cannot be read, one call to unknown code.
+/// Returns the calls of a method without readable code. A native method makes the calls of its row in the table of
+/// native methods. A ghost, or a method whose code cannot be read, makes one call, whose targets are unknown.
 pub(super) fn unseen_calls(calls: &CallTable, id: MethodId) -> Vec<Call> {
     let name = calls.classes.name(id);
     let is_ghost = calls.classes.ghost(id).is_some();
@@ -131,7 +131,8 @@ pub(super) fn unseen_calls(calls: &CallTable, id: MethodId) -> Vec<Call> {
     acc
 }
 
-/// Returns the class loader request that resolving a class makes; `None` if no class loader of the program counts.
+/// Returns the call of the program's class loaders that happens when a class is resolved; `None` if the program has
+/// no class loader that can be called.
 fn loading_call(calls: &CallTable, at: Option<InstrId>) -> Option<Call> {
     note(Read::Loading);
     let it = calls.loading.as_ref()?;
@@ -145,7 +146,8 @@ fn loading_call(calls: &CallTable, at: Option<InstrId>) -> Option<Call> {
     Some(call.sorted())
 }
 
-/// Returns the call of the initialisers that an access in code of `caller` may run; `None` if it runs none.
+/// Returns the call of the class initialisers that an access `what` in code of the class `caller` may run; `None` if
+/// the access runs none.
 fn initializer_call(
     calls: &CallTable,
     at: Option<InstrId>,

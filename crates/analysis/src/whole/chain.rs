@@ -1,5 +1,5 @@
-//! Finds the shortest path in the system from a node to an origin, that is, a node where something that the first
-//! node lets out arises.
+//! Finds the shortest path from a node of the system of inclusions to an origin: a node where an exception that the
+//! first node lets out arises.
 
 use std::cmp::Ordering;
 
@@ -16,20 +16,22 @@ use super::reads::{Read, note, unnoted};
 use super::sites::Node;
 use super::solved::SolvedProgram;
 
-/// The maximum number of searches with a bound on the length; the search after them has no bound.
+/// The maximum number of searches that limit the length of the path. If they do not find a path, a last search
+/// without a limit follows.
 const MAX_BOUNDS: usize = 8;
 
-/// The result of a search.
+/// The result of one search for a path to an origin of an exception.
 enum Search {
-    /// The nodes of the shortest path, and the part of the set that is sought at the last of them.
+    /// A path was found: the nodes of the shortest one, and the part of the sought set that arises at the last node.
     Found(Vec<Node>, SetId),
-    /// No path is within the bound; the next possible length is this one.
+    /// No path is within the bound on the length. The number is the smallest length that a path can have.
     Longer(u32),
-    /// There is no path.
+    /// No path leads from the start to an origin of a sought exception.
     None,
 }
 
-/// Returns the steps of the shortest path from a method to an origin of something in the set.
+/// Returns the steps of the shortest path from a method to an origin of an exception in `set`. If `open` is true, the
+/// path follows the open parts of the nodes' values, otherwise the known parts.
 pub(super) fn because(
     program: &SolvedProgram,
     ex: &mut Exceptions,
@@ -41,9 +43,10 @@ pub(super) fn because(
     steps(program, ex, &path, want, open)
 }
 
-/// Returns the nodes of the shortest path from a node to an origin of something in the set, and the part of the set
-/// that is sought at the last of them; no nodes if there is no path. Of equally short paths the first in the order of
-/// code and text is returned.
+/// Returns the nodes of the shortest path from the node `from` to an origin of an exception in `set`, and the part of
+/// the set that arises at the last node. If there is no path, returns no nodes, and `set`. If `open` is true, the
+/// path follows the open parts of the nodes' values, otherwise the known parts. Of several shortest paths, returns
+/// the first in the order of code and text.
 pub(super) fn path(
     program: &SolvedProgram,
     ex: &mut Exceptions,
@@ -56,7 +59,7 @@ pub(super) fn path(
     let value_of = |it| unnoted(|| program.value_of(it));
     let distances = program.nearness.distances(open, value_of, |it| program.inclusions(it), n_nodes);
     let mut bound = distances.and_then(|it| Some((it, *it.get(start.index())?)));
-    // The shortest path is usually as long as the distance to the nearest origin. If it is not, longer bounds are
+    // The shortest path is usually as long as the distance to the nearest origin. If it is longer, larger bounds are
     // tried.
     for _ in 0..MAX_BOUNDS {
         match path_within(program, ex, (start, set), open, bound) {
@@ -71,8 +74,9 @@ pub(super) fn path(
     }
 }
 
-/// Searches for the shortest path from the start. `bound` is the distance of each node to its nearest origin, and the
-/// maximum length of the path.
+/// Searches for the shortest path from the node of `start` to an origin of an exception in the set of `start`. If
+/// `bound` is given, it has the distance of each node to the nearest origin, and the maximum length of the path;
+/// nodes that are too far from every origin are skipped. `None` skips no node.
 fn path_within(
     program: &SolvedProgram,
     ex: &mut Exceptions,
@@ -90,17 +94,18 @@ fn path_within(
     }
     let mut seen = FxHashSet::default();
     seen.insert(start);
-    // Each entry: the node, the part of the set sought there, the index of the entry before it on the path, and the
-    // number of inclusions from the start.
+    // Each entry of the queue: the node, the part of the set that is sought at the node, the index of the preceding
+    // entry on the path, and the number of inclusions from the start.
     let mut queue = vec![(start.0, start.1, usize::MAX, 0u32)];
     let mut next = Vec::new();
     let mut longer = NEVER;
     let mut at = 0;
     while let Some(&(node, want, _, length)) = queue.get(at) {
         let is_unordered = is_unordered(program, node);
-        // No node in the queue is an origin, so the first origin found is nearest to the start.
+        // No node in the queue is an origin, so the first origin that is found is nearest to the start.
         let mut found = None;
-        // If true, all inflows within the bound are nearest ones: the answer depends on no others.
+        // If true, all inclusions within the bound lead to nearest origins, and the answer depends on no other
+        // inclusions.
         let is_nearest = bound.is_some_and(|(distances, limit)| {
             open && distances.get(node.index()).is_some_and(|it| it.saturating_add(length) == limit)
         });
@@ -153,12 +158,14 @@ fn path_within(
     if longer == NEVER { Search::None } else { Search::Longer(longer) }
 }
 
-/// Returns whether the inflows of a node are in the order of their numbers, not in the order of code.
+/// Returns whether the inclusions of a node are in the order of ids, which depends on how the program was built,
+/// instead of the order of code.
 fn is_unordered(program: &SolvedProgram, node: NodeId) -> bool {
     matches!(program.nodes.node(node), Node::Dispatch(_) | Node::Initializer(_) | Node::Loading)
 }
 
-/// Compares inflows of such nodes by text, because the numbers of classes depend on how the program was built.
+/// Compares by text two nodes that are included by the same node. The ids of classes give no order, because they
+/// depend on how the program was built.
 fn by_text(program: &SolvedProgram, a: NodeId, b: NodeId) -> Ordering {
     let place = |it: NodeId| match program.nodes.node(it) {
         Node::Dispatch(_) | Node::Loading => None,

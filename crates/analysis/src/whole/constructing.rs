@@ -1,8 +1,9 @@
-//! Constructors of objects whose class is known.
+//! Finds the constructors that are analysed separately for each class of object that they construct.
 //!
-//! `new C(...)` creates an object of exactly class C, so C selects the virtual calls that its constructors make on
-//! `this`. A constructor that makes such calls is therefore analysed separately for each class that it constructs.
-//! Without this, every exception object would let out whatever an unknown override of `fillInStackTrace` throws.
+//! `new C(...)` creates an object of exactly class C, so C selects the targets of the virtual calls that its
+//! constructors make on `this`. A constructor that makes such calls is therefore analysed separately for each class
+//! that it constructs. Otherwise every exception object would let out what an unknown override of `fillInStackTrace`
+//! throws.
 
 use bir::body::CallKind;
 use classfile::names::MethodRef;
@@ -16,8 +17,9 @@ use super::sites::Site;
 use super::tables::CallTable;
 use crate::summary::{CodeSummary, MethodSummary};
 
-/// Returns the pairs of a constructor and the exact class of the object for which the constructor gets a node of its
-/// own, in order of discovery.
+/// Returns the constructors that are analysed separately for a class of the constructed object. Each is a pair of the
+/// constructor and that class, and gets a node of its own in the system of inclusions. The pairs are in order of
+/// discovery.
 ///
 /// # Errors
 /// When the work is cancelled.
@@ -36,13 +38,15 @@ pub(super) fn constructions(
     Ok(found)
 }
 
-/// Whether two bodies make the same calls on `this`. These calls decide which constructors get nodes of their own.
+/// Whether two bodies make the same calls on `this`. These calls decide which constructors are analysed separately
+/// for each class of the constructed object.
 pub(super) fn same_on_this(a: &CodeSummary, b: &CodeSummary) -> bool {
     let calls = |it: &CodeSummary| -> FxHashSet<(CallKind, MethodRef)> { on_this(it).collect() };
     calls(a) == calls(b) && a.summary.rethrowing.is_empty() == b.summary.rethrowing.is_empty()
 }
 
-/// Returns the pairs of [`constructions`] that follow from a body of `caller`.
+/// Returns those pairs of [`constructions`] (a constructor, and the class of the constructed object) that the calls
+/// in one body of the class `caller` need.
 pub(super) fn of_code(calls: &CallTable, caller: ClassId, code: &CodeSummary) -> Vec<(MethodId, ClassId)> {
     let mut finder = Finder { calls, selects: FxHashMap::default() };
     let mut found = finder.of_code(caller, code);
@@ -50,7 +54,7 @@ pub(super) fn of_code(calls: &CallTable, caller: ClassId, code: &CodeSummary) ->
     found
 }
 
-/// Returns the calls that a body makes on `this`.
+/// Returns the calls that a body makes on `this`: the kind of each call, and the method that it names.
 fn on_this(code: &CodeSummary) -> impl Iterator<Item = (CallKind, MethodRef)> + '_ {
     all_actions(code).filter_map(|it| match it.calls? {
         Called::OnThis(kind, method) => Some((kind, method)),
@@ -58,7 +62,7 @@ fn on_this(code: &CodeSummary) -> impl Iterator<Item = (CallKind, MethodRef)> + 
     })
 }
 
-/// Returns the constructors that a body calls on new objects of exactly their classes.
+/// Returns the constructors that a body calls on new objects whose class is exactly the constructor's class.
 fn constructed(code: &CodeSummary) -> impl Iterator<Item = MethodRef> + '_ {
     all_actions(code).filter_map(|it| match it.calls? {
         Called::Construct(method) => Some(method),
@@ -68,14 +72,15 @@ fn constructed(code: &CodeSummary) -> impl Iterator<Item = MethodRef> + '_ {
 
 struct Finder<'a> {
     calls: &'a CallTable,
-    /// For each constructor whether it makes virtual calls on `this`, directly or through other constructors.
+    /// For each constructor, whether it makes virtual calls on `this`, directly or through constructors that it calls
+    /// on `this`.
     selects: FxHashMap<MethodId, bool>,
 }
 
 impl Finder<'_> {
     fn code(&self, id: MethodId) -> Option<&CodeSummary> {
         match self.calls.classes.summary(id) {
-            // Rethrowing handlers have nodes only for the method itself, not for an exact class.
+            // Rethrowing handlers have nodes only for the method in general, not for an exact class.
             MethodSummary::Known(code) if code.summary.rethrowing.is_empty() => Some(code),
             MethodSummary::Known(_)
             | MethodSummary::None
@@ -91,7 +96,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Returns the pairs that follow directly from a body, each once.
+    /// Returns the pairs (a constructor, and the class of the constructed object) for the constructor calls in one
+    /// body of the class `caller`, without duplicates.
     fn of_code(&mut self, caller: ClassId, code: &CodeSummary) -> Vec<(MethodId, ClassId)> {
         let mut found = Vec::new();
         for method in constructed(code) {
@@ -106,7 +112,8 @@ impl Finder<'_> {
         found
     }
 
-    /// Adds the constructors that these constructors call on the same object.
+    /// Completes `found`, which has pairs of a constructor and the class of the constructed object. Adds pairs for
+    /// the constructors that constructors in `found` call on the same object.
     fn add_chained(
         &mut self,
         found: &mut Vec<(MethodId, ClassId)>,
@@ -135,7 +142,8 @@ impl Finder<'_> {
         called.filter_map(|(_, method)| self.constructor(id.class, method)).collect()
     }
 
-    /// Whether a constructor makes virtual calls on `this`, directly or through a constructor that it calls.
+    /// Whether a constructor makes virtual calls on `this`, directly or through other constructors that it calls on
+    /// `this`.
     fn selects(&mut self, id: MethodId) -> bool {
         let mut pending = vec![id];
         let mut seen = FxHashSet::default();

@@ -1,5 +1,5 @@
-//! Draws the final control-flow graph of a method: function N in Fig. 4 of CONFLEX, over sets of exceptions. The
-//! solved program gives the exceptions of each call.
+//! Draws the final control-flow graph of a method, as function N in Fig. 4 of CONFLEX does, but over sets of
+//! exceptions. The exceptions of calls are read from the solved program.
 
 use std::sync::Arc;
 
@@ -30,20 +30,23 @@ use super::why::{why, why_call};
 use crate::parts::MethodCode;
 use crate::summary::{CodeSummary, MethodSummary};
 
-/// The state while one graph is drawn.
+/// The state while the control-flow graph of one method is drawn.
 struct Draw<'a> {
     program: &'a SolvedProgram,
     ex: &'a mut Exceptions,
     texts: &'a mut Texts,
     sets: Vec<RaisedSet>,
     known: FxHashMap<(SetId, Option<Why>), SetRef>,
-    /// The set that was drawn last: the next one is often the same.
+    /// The exception set of the node drawn last: its id, the reason why it is open (`None` for known exceptions), and
+    /// its place in the graph. Kept because the next node often has an equal set.
     last: Option<(SetId, Option<Why>, SetRef)>,
-    /// The masks of the exception-table rows, each filled when it is first needed.
+    /// For each exception-table row, the exceptions that it may catch and those that it surely catches; `None` until
+    /// the row is first used.
     masks: Vec<Option<Masks>>,
 }
 
-/// Returns the final graph of a method of the program, given its body and facts.
+/// Returns the final control-flow graph of the method `id`. `code` is the method's body with its facts. `sets` are
+/// the exception sets of the program, to which drawing may add sets.
 pub(super) fn draw(program: &SolvedProgram, sets: &mut Sets, id: MethodId, code: &MethodCode) -> Graph {
     let Sets { exceptions: ex, texts } = sets;
     let MethodSummary::Known(summary) = program.calls.classes.summary(id) else { return Graph::default() };
@@ -101,7 +104,8 @@ pub(super) fn draw(program: &SolvedProgram, sets: &mut Sets, id: MethodId, code:
     Graph { cfg, sets, calls: Vec::new(), labels: Vec::new(), throws }
 }
 
-/// Returns the reason nearest to a node why its exceptions are open.
+/// Returns the reason to report for open exceptions that are included from the node `of`: the node's own reason, if
+/// the node is open by itself, or that the node (a method, for example) lets out open exceptions.
 fn nearest(program: &SolvedProgram, of: Node) -> Why {
     match of {
         Node::Method(it) | Node::Constructing(it, _) => Why::LetsOut(program.calls.classes.name(it)),
@@ -126,7 +130,7 @@ fn nearest(program: &SolvedProgram, of: Node) -> Why {
     }
 }
 
-/// Returns the field accesses of a method that raise a link error, each with that error.
+/// Returns the field accesses in the method `id` that fail when the field is linked, each with its link error.
 fn failing_fields(
     program: &SolvedProgram,
     id: MethodId,
@@ -141,18 +145,20 @@ fn failing_fields(
         .collect()
 }
 
-/// The exceptions that an instruction raises.
+/// Exceptions that an instruction raises, with the rows that may catch them in addition to the rows that cover the
+/// instruction.
 #[derive(Clone, Copy)]
 struct Raised<'a> {
     value: Value,
-    /// Why the open half of `value` is open.
+    /// The reason why `value` has an open part; `None` if it has none.
     why: Option<Why>,
-    /// Rows that may catch the exceptions besides those that cover the instruction.
+    /// The indices of further exception-table rows that may catch the exceptions: rows that cover earlier bytecode,
+    /// in which expressions of the instruction may be evaluated.
     earlier: &'a [u32],
 }
 
-/// Returns the link errors of an instruction's field accesses, each with whether the access may occur earlier in the
-/// bytecode.
+/// Returns the link errors of the accesses of `failing` that occur in the instruction `instr`. The `bool` is true if
+/// the access may be evaluated earlier in the bytecode than the instruction, as reads of fields may.
 fn failing_at(
     body: &Body,
     instr: InstrId,
@@ -186,7 +192,7 @@ fn failing_at(
 }
 
 impl Draw<'_> {
-    /// Returns the value of a flow, and why its open half is open.
+    /// Returns the exceptions of a flow, and the reason why they have an open part (`None` if they have none).
     fn value(&mut self, flow: Flow) -> (Value, Option<Why>) {
         let program = self.program;
         let of_node = |ex: &Exceptions, value: Value, of: Node| {
@@ -234,7 +240,8 @@ impl Draw<'_> {
         masks
     }
 
-    /// Returns the node from which handlers are reached; the first call draws it.
+    /// Returns the exceptional node of an instruction for the exceptions `set`; edges lead from it to handlers. If
+    /// `node` is `None`, draws the node and stores it in `node`.
     fn exceptional(
         &mut self,
         drawing: &mut Drawing<SetRef>,
@@ -248,8 +255,8 @@ impl Draw<'_> {
         })
     }
 
-    /// Draws the exceptions that an instruction raises, the known and the open half separately. Returns whether some
-    /// of them leave the method.
+    /// Draws the nodes and edges for exceptions that an instruction raises. The known and the open exceptions get
+    /// separate nodes. Returns whether some of the exceptions leave the method.
     fn draw(
         &mut self,
         drawing: &mut Drawing<SetRef>,

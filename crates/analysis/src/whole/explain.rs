@@ -1,5 +1,5 @@
-//! Explains why a method or an instruction lets exceptions out: the chain of steps from it to the origin of each
-//! exception.
+//! Explains why a method or an instruction lets exceptions out: the steps from the method or instruction to the
+//! origin of each exception.
 
 use std::sync::Arc;
 
@@ -23,36 +23,41 @@ use super::why::why;
 use crate::parts::MethodCode;
 use crate::summary::MethodSummary;
 
-/// One path along which exceptions come out of a method.
+/// An explanation why a method or instruction raises certain exceptions: a path through the program, from the method
+/// to the place where the exceptions arise.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Way {
-    /// The class or cone that comes out; `None` for the open part.
+    /// The class or cone of the exceptions that the path explains; `None` if the path explains the open part.
     pub what: Option<Part>,
-    /// The classes and cones that contain the open part; `Throwable` if it may be anything except [`Way::except`].
+    /// The classes and cones that contain the open part; empty if the path explains known exceptions. `Throwable`
+    /// means that the open part may contain every exception except those of [`Way::except`].
     pub within: Vec<Part>,
-    /// The classes and cones that cannot be in the open part.
+    /// The classes and cones whose exceptions cannot be in the open part; empty if `within` alone describes the open
+    /// part.
     pub except: Vec<Part>,
-    /// The steps, from the method to the origin.
+    /// The steps of the path, from the method to the place where the exceptions arise.
     pub steps: Vec<WayStep>,
 }
 
-/// A step of a path.
+/// A step of the path that explains an exception, with the instruction from which the path continues.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WayStep {
-    /// The step as answers name it.
+    /// The step, for example a method, a virtual call, or the place where the exceptions arise.
     pub step: Step,
-    /// For a method whose code is available, the instruction from which the path continues.
+    /// The instruction from which the path continues, and the method that contains it. `None` if the step is not in
+    /// the code of a method, or if this code is not available.
     pub instr: Option<(MethodName, InstrId)>,
 }
 
-/// Provides the code of methods.
+/// Provides the bodies of methods to functions that explain exceptions.
 pub trait Bodies {
-    /// Returns the body of a method and its facts, or `None` if its class cannot be read.
+    /// Returns the body of a method, with its facts; `None` if the body is not available, for example because the
+    /// class cannot be read.
     fn code(&mut self, method: MethodName) -> Option<Arc<MethodCode>>;
 }
 
-/// Returns why a method lets out its exceptions: one path for each known part, and one for the open part. With
-/// `only`, parts outside that class and its subclasses are left out.
+/// Returns paths that explain why the method `id` lets out exceptions: one path for each known class or cone, and one
+/// for the open part. If `only` is given, explains only the exceptions of this class and its subclasses.
 pub fn ways(
     program: &SolvedProgram,
     ex: &mut Exceptions,
@@ -63,8 +68,9 @@ pub fn ways(
     ways_of(program, ex, bodies, &[], Node::Method(id), only)
 }
 
-/// Returns why the given instructions of a method raise their exceptions, in order, before the exception table
-/// applies: one path for each part.
+/// Returns paths that explain why the instructions `instrs` of the method `id` raise exceptions, before handlers
+/// catch any: one path for each class or cone, and one for each distinct open part. The paths are in the order of
+/// `instrs`. If `only` is given, explains only the exceptions of this class and its subclasses.
 pub fn ways_at(
     program: &SolvedProgram,
     ex: &mut Exceptions,
@@ -74,7 +80,7 @@ pub fn ways_at(
     only: Option<Text>,
 ) -> Vec<Way> {
     let mut acc: Vec<Way> = Vec::new();
-    // The instructions of a ghost's stub are not the code of the method.
+    // The code in the class file of a ghost is a stub, not the code of the method.
     if program.calls.classes.ghost(id).is_some() {
         return acc;
     }
@@ -145,7 +151,9 @@ fn ways_of_flow(
     })
 }
 
-/// Returns the paths for the exceptions of a node, each preceded by the given first steps.
+/// Returns paths that explain the exceptions of a node: one path for each known class or cone, and one for the open
+/// part. Each path begins with the steps `first`. If `only` is given, explains only the exceptions of this class and
+/// its subclasses.
 fn ways_of(
     program: &SolvedProgram,
     ex: &mut Exceptions,
@@ -159,7 +167,9 @@ fn ways_of(
     })
 }
 
-/// Returns one path for each known part of a value and one for its open part.
+/// Returns one path for each known class or cone of `value`, and one path for its open part. `way` computes the steps
+/// of a path from the exceptions that the path explains; its `bool` is true for the open part. If `only` is given,
+/// explains only the exceptions of this class and its subclasses.
 fn ways_through(
     ex: &mut Exceptions,
     value: Value,
@@ -167,7 +177,7 @@ fn ways_through(
     mut way: impl FnMut(&mut Exceptions, SetId, bool) -> Vec<WayStep>,
 ) -> Vec<Way> {
     let class = only.map(|it| ClassName::new(it.0));
-    // A class that is no known throwable type may be below any cone.
+    // A class that is not a known throwable type may be below any cone.
     let is_unknown = class.is_some_and(|it| ex.universe.type_of(it).is_none());
     let wanted = match class.filter(|_| !is_unknown) {
         Some(class) => ex.universe.cone(class),
@@ -176,7 +186,7 @@ fn ways_through(
     let known = ex.universe.meet(value.known, wanted);
     let mut acc = Vec::new();
     for part in ex.universe.parts(known).into_iter().filter(|it| it.cone || !is_unknown) {
-        // The origin of exactly this class is of more interest than that of some subclass.
+        // The origin of exactly this class is more useful to the user than the origin of some subclass.
         let exact = ex.universe.exact(part.class);
         let set = match ex.universe.meet(exact, known) {
             SetId::EMPTY => {
@@ -228,8 +238,9 @@ fn way(
     acc
 }
 
-/// Returns the first instruction of a method into which the node `next` flows, or, without `next`, the first that
-/// itself raises something of the set.
+/// Returns the first instruction of the method `id` through which the method includes the exceptions of the node
+/// `next`. If `next` is `None`, returns the first instruction that itself raises an exception in `want`. Returns
+/// `None` if there is no such instruction, or if the code is not available.
 fn instruction(
     program: &SolvedProgram,
     ex: &mut Exceptions,

@@ -1,5 +1,5 @@
-//! The exceptions of each thing that a method does, before the exception table of the method applies (`semantics.md`
-//! §3).
+//! The exceptions that each action of a method lets out, before the exception table of the method applies
+//! (`semantics.md` §3).
 
 use classfile::bootstrap::MethodHandle;
 use classfile::names::{ClassName, MethodRef};
@@ -27,20 +27,22 @@ use super::tables::CallTable;
 use super::unknown::{contract, open_call, unknown_initializer};
 use crate::summary::CodeSummary;
 
-/// Computes the flows of sources. It knows where calls go and which nodes there are, but not the values of nodes.
+/// Computes which exceptions the parts of a program let out, as flows: sets of exceptions, and nodes of the system of
+/// inclusions whose exceptions come out as well. Reads the targets of calls and the nodes, but no solution.
 #[derive(Clone, Copy)]
 pub(super) struct Flows<'a> {
     pub(super) calls: &'a CallTable,
     pub(super) nodes: &'a Nodes,
 }
 
-/// Returns the [`Flows`] of a solved program.
+/// Returns a [`Flows`] that reads the calls and nodes of a solved program.
 pub(super) fn flows_of(program: &SolvedProgram) -> Flows<'_> {
     Flows { calls: &program.calls, nodes: &program.nodes }
 }
 
 impl Flows<'_> {
-    /// Returns what a native method lets out: the exceptions in its row of the table, or anything if it has no row.
+    /// Returns the exceptions that a native method lets out: those that its entry in the table of native methods
+    /// lists. A method without an entry may let out any exception.
     pub(super) fn of_native(&self, ex: &mut Exceptions, id: MethodId) -> Vec<Flow> {
         let calls = self.calls;
         let Some(row) = calls.native(id) else {
@@ -60,15 +62,16 @@ impl Flows<'_> {
             }
         };
         flows.extend(open.map(|it| Flow::Value(Value::open(it), Some(OpenCause::Native(id)))));
-        // The native method resolves classes like an instruction.
+        // The native method resolves classes like an instruction does.
         if calls.loading.is_some() && row.loads() {
             flows.push(Flow::Node(Node::Loading));
         }
         flows
     }
 
-    /// Adds what one source of a method lets out, before the exception table applies. `exact` is the class of the
-    /// object if the method is a constructor that initialises an object of exactly this class.
+    /// Adds to `out` the exceptions that the source of exceptions `source` (a call, for example) in the method `id`
+    /// lets out, before the exception table catches any. If the method is a constructor that is analysed for objects
+    /// of one exact class, `exact` is that class; otherwise `None`.
     pub(super) fn of_source(
         &self,
         ex: &mut Exceptions,
@@ -86,7 +89,9 @@ impl Flows<'_> {
         }
     }
 
-    /// Returns what a call on `this` lets out if the class of the object is known and decides the call.
+    /// Returns the exceptions of a call on `this` whose target follows from `exact`, the class of the constructed
+    /// object. Returns `None` if `exact` is `None` or does not decide the target, or if the action is no call on
+    /// `this`.
     fn own_choice(
         &self,
         ex: &mut Exceptions,
@@ -109,7 +114,8 @@ impl Flows<'_> {
         Some(Flow::Node(node))
     }
 
-    /// Adds what an action of a method lets out, before the exception table applies.
+    /// Adds to `out` the exceptions that an action (a call or an initialisation, for example) in the method `id` lets
+    /// out, before the exception table catches any.
     fn of_action(&self, ex: &mut Exceptions, id: MethodId, action: &Action, out: &mut Vec<Flow>) {
         let names = well_known();
         let exact = |ex: &mut Exceptions, class| Flow::Value(Value::known(ex.universe.exact(class)), None);
@@ -158,8 +164,8 @@ impl Flows<'_> {
             Called::Instruction(..) => true,
             Called::OnThis(..) | Called::Construct(_) | Called::Dynamic(_) | Called::Handle(..) => false,
         };
-        // The platform's own classes are loaded by the platform's loaders, which answer this call without running
-        // code of the program.
+        // The platform's classes are loaded by the platform's loaders, which answer this call without running code of
+        // the program.
         if is_instruction
             && is_assertion_status(method)
             && hierarchy.role(id.class) == Role::Jdk
@@ -193,7 +199,8 @@ impl Flows<'_> {
         }
     }
 
-    /// Returns what the method of a function object lets out: the errors of its casts, and what its handle lets out.
+    /// Returns the exceptions that the method of a function object lets out: those of its casts and unboxings, and
+    /// those of the method handle that it invokes.
     pub(super) fn of_glue(&self, ex: &mut Exceptions, id: FunctionSiteId) -> Vec<Flow> {
         let site = &self.calls.functions[id.index()];
         let raises = site.function.glue_raises();
@@ -206,8 +213,8 @@ impl Flows<'_> {
         flows
     }
 
-    /// Returns what a virtual call lets out: the exceptions of its targets and of proxies, link errors, and what
-    /// unknown targets may let out.
+    /// Returns the exceptions that the virtual calls of a dispatch let out: those of their targets and of proxies,
+    /// link errors, and the exceptions of unknown targets.
     pub(super) fn of_dispatch(&self, ex: &mut Exceptions, id: DispatchId) -> Vec<Flow> {
         let calls = self.calls;
         let dispatch = calls.dispatches.get(id);
@@ -229,7 +236,7 @@ impl Flows<'_> {
             let value = open_call(calls, ex, open, Some(dispatch.method));
             flows.push(Flow::Value(value, Some(OpenCause::Call(open))));
         }
-        // The open part covers the possible targets, unless an assumption about unknown code narrows it: possible
+        // The open part covers the possible targets, unless an assumption about unknown code narrows it. Possible
         // targets are known code.
         if dispatch.open.is_none() || calls.options.assume_contract {
             flows.extend(dispatch.possible.iter().map(|it| Flow::Node(it.node())));
@@ -237,14 +244,14 @@ impl Flows<'_> {
         flows
     }
 
-    /// Returns what initialising a class lets out (JVMS §5.5): errors of linking it, and the exceptions of the
-    /// initialisers that it runs.
+    /// Returns the exceptions that the initialisation of a class lets out (JVMS §5.5): link errors, and the
+    /// exceptions of the initialisers that run.
     pub(super) fn of_initializer(&self, ex: &mut Exceptions, class: ClassId) -> Vec<Flow> {
         let calls = self.calls;
         let hierarchy = &calls.classes.hierarchy;
         let mut flows = vec![Flow::Value(Value::known(class_errors(calls, ex, class)), None)];
         if calls.may_load(class) {
-            // Linking comes first: the verifier loads classes (JVMS §4.10, §5.4.1).
+            // Linking comes before initialisation, and the verifier loads classes (JVMS §4.10, §5.4.1).
             flows.push(Flow::Node(Node::Loading));
         }
         let names = well_known();
@@ -266,7 +273,7 @@ impl Flows<'_> {
         flows
     }
 
-    /// Returns what a request to a class loader of the program for a class lets out.
+    /// Returns the exceptions that the program's class loaders let out when one of them is called to load a class.
     pub(super) fn of_loading(&self, ex: &mut Exceptions) -> Vec<Flow> {
         let function = loaded(ex);
         let targets = loading_targets(self.calls).into_iter();
@@ -279,7 +286,8 @@ impl Flows<'_> {
         self.of_action(ex, owner, &Action::of_handle(handle), out);
     }
 
-    /// Adds what initialising classes lets out.
+    /// Adds to `out` the exceptions that code of the class `caller` lets out because it initialises the classes
+    /// `what`.
     fn of_initialization(
         &self,
         ex: &mut Exceptions,
@@ -308,7 +316,7 @@ impl Flows<'_> {
     }
 }
 
-/// Returns the exceptions that the row of a native method names.
+/// Returns the exceptions that a native method's entry in the table of native methods lists.
 fn native_throws(ex: &mut Exceptions, native: &Native) -> SetId {
     let mut known = SetId::EMPTY;
     for &(class, exact) in &native.throws {
@@ -319,7 +327,7 @@ fn native_throws(ex: &mut Exceptions, native: &Native) -> SetId {
     known
 }
 
-/// Returns the asynchronous errors of the VM, which may come out of any instruction (`semantics.md` §3.6).
+/// Returns the asynchronous errors of the VM, which any instruction may let out (`semantics.md` §3.6).
 pub(super) fn async_errors(ex: &mut Exceptions) -> Value {
     const GROUP: [&[u8]; 4] = [
         b"java/lang/StackOverflowError",
@@ -335,7 +343,8 @@ pub(super) fn async_errors(ex: &mut Exceptions) -> Value {
     Value::known(known)
 }
 
-/// Returns whether this is `Class.desiredAssertionStatus`, which the initialiser of each class with assertions calls.
+/// Returns whether the method is `Class.desiredAssertionStatus`, which the initialiser of each class with assertions
+/// calls.
 fn is_assertion_status(method: MethodRef) -> bool {
     let it = method.get();
     it.class == well_known().class && it.name.bytes() == b"desiredAssertionStatus"

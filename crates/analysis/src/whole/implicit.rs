@@ -1,27 +1,27 @@
-//! Behaviour that no instruction shows: methods that are called by the VM, native methods, proxies and call-backs of
-//! the platform, and kinds of objects that the platform creates at run time.
+//! Behaviour that no instruction shows: methods that the VM calls, native methods, proxies, callbacks of the
+//! platform, and the kinds of objects that the platform creates at run time.
 
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
 use flow::callbacks::callbacks;
 use program::input::WorldKind;
 
-/// Returns a method of the platform, given its names.
+/// Returns the reference to the platform method with this class, name and descriptor.
 fn platform_method(class: &str, name: &str, descriptor: &str) -> MethodRef {
     let (class, name) = (ClassName::new(class.as_bytes()), Name::new(name.as_bytes()));
     MethodRef::new(class, name, Descriptor::new(descriptor.as_bytes()))
 }
 
-/// Returns `java/lang/Thread.run()V`, which a started thread runs.
+/// Returns the reference to `java/lang/Thread.run()V`, the method that a started thread runs.
 pub(super) fn thread_run() -> MethodRef {
     platform_method("java/lang/Thread", "run", "()V")
 }
 
-/// Returns `java/lang/ClassLoader.loadClass(String)`, which the VM calls to load a class.
+/// Returns the reference to `java/lang/ClassLoader.loadClass(String)`, which the VM calls to load a class.
 pub(super) fn load_class() -> MethodRef {
     platform_method("java/lang/ClassLoader", "loadClass", "(Ljava/lang/String;)Ljava/lang/Class;")
 }
 
-/// Returns `java/lang/reflect/InvocationHandler.invoke`, which the methods of proxy classes call.
+/// Returns the reference to `java/lang/reflect/InvocationHandler.invoke`, which each method of a proxy class calls.
 pub(super) fn handler_invoke() -> MethodRef {
     platform_method(
         "java/lang/reflect/InvocationHandler",
@@ -30,14 +30,16 @@ pub(super) fn handler_invoke() -> MethodRef {
     )
 }
 
-/// Returns the implicit calls whose targets are found for every program.
+/// Returns the methods that the VM or the platform calls although no instruction of the program calls them. Their
+/// targets are computed for every program, independently of its code.
 pub(super) fn implicit_calls(world: WorldKind) -> impl Iterator<Item = MethodRef> {
     // In the open world unknown classes are among the receivers anyway, so proxies need no search.
     let handlers = (world != WorldKind::Open).then(handler_invoke);
     std::iter::once(thread_run()).chain(callbacks().iter().filter_map(|it| it.calls)).chain(handlers)
 }
 
-/// Returns the calls that the VM makes on objects of any class; only the reachability search uses them.
+/// Returns methods that the VM may call on any object that has them. Only the search for reached code (`--rta`) uses
+/// these calls.
 pub(super) fn upcalls() -> [MethodRef; 4] {
     [
         load_class(),
@@ -55,11 +57,12 @@ pub(super) fn upcalls() -> [MethodRef; 4] {
     ]
 }
 
-/// The kinds of objects that a program creates at run time and whose classes are in no class file.
+/// The kinds of objects without a class file that a program creates at run time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct RuntimeObjects {
-    /// Whether there are proxies of interfaces.
+    /// Whether the program creates proxies of interfaces (`java.lang.reflect.Proxy`).
     pub(super) proxies: bool,
-    /// Whether there are objects that implement interfaces by method handles.
+    /// Whether the program creates objects that implement an interface by a method handle
+    /// (`java.lang.invoke.MethodHandleProxies`).
     pub(super) around_handles: bool,
 }

@@ -1,5 +1,5 @@
-//! The lattice of exceptions: its values are sets in two halves, *known* and *open*; its transfer functions are those
-//! of exception-table rows and of wrappers (`semantics.md` §3.1).
+//! The lattice of exceptions. A value consists of two sets, the *known* and the *open* half. The transfer functions
+//! are those of exception-table rows and of wrappers (`semantics.md` §3.1).
 
 use classfile::names::{ClassName, MethodRef};
 use flow::solver::{FunctionId, Lattice, NodeId};
@@ -9,13 +9,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::sites::{Node, Open};
 
-/// The exceptions that a node lets out. The halves never merge: *known* comes out of code that was read, *open* may
-/// come out of code that was not read.
+/// The exceptions that a node of the system of inclusions lets out, in two halves that are never merged: *known*
+/// exceptions arise in code that was read, *open* exceptions may arise in code that was not read.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Value {
-    /// The exceptions that are known to come out.
+    /// The exceptions that are known to be let out.
     pub known: SetId,
-    /// The exceptions that may come out besides.
+    /// Further exceptions that unknown code may let out.
     pub open: SetId,
 }
 
@@ -23,81 +23,89 @@ impl Value {
     /// The value without exceptions.
     pub const NOTHING: Value = Value { known: SetId::EMPTY, open: SetId::EMPTY };
 
-    /// Returns the open half if `open` is true, otherwise the known half.
+    /// Returns the set `open` if the argument is true, otherwise the set `known`.
     pub fn half(self, open: bool) -> SetId {
         if open { self.open } else { self.known }
     }
 
-    /// Returns a value with an empty open half.
+    /// Returns a value with this set of known exceptions and without open exceptions.
     pub fn known(known: SetId) -> Self {
         Value { known, ..Value::NOTHING }
     }
 
-    /// Returns a value with an empty known half.
+    /// Returns a value with this set of open exceptions and without known exceptions.
     pub fn open(open: SetId) -> Self {
         Value { open, ..Value::NOTHING }
     }
 }
 
-/// A transfer function: it keeps part of a set, and may add other sets depending on what the set contains.
+/// A transfer function on sets of exceptions. It keeps part of its input, and may add other sets, depending on what
+/// the input contains.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Filter {
-    /// The exceptions that are kept.
+    /// The exceptions that the function keeps if they are in the input.
     pub keep: SetId,
-    /// Pairs of sets: if the input overlaps the first, the second is added.
+    /// Pairs of sets. If the input overlaps the first set of a pair, the function adds the second set to its result.
     pub adds: Vec<(SetId, SetId)>,
 }
 
-/// Why something is open at its origin.
+/// The reason why exceptions are open, at the place where they arise.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum OpenCause {
-    /// A call may go to unknown methods.
+    /// The exceptions come from a call that may run unknown methods, for this reason.
     Call(Open),
-    /// The initialiser of this absent class, or that of a class above it, is unknown.
+    /// The exceptions come from the initialisation of this absent class. Its initialiser, or that of a class above
+    /// it, is unknown.
     Initializer(ClassName),
-    /// The bootstrap method is not known, so it may link any code.
+    /// The exceptions come from this bootstrap method. The analysis has no model of it, so linking by it may run any
+    /// code.
     Bootstrap(MethodRef),
-    /// The effect of a native method is not known.
+    /// The exceptions come from this native method, whose effect is not known.
     Native(MethodId),
-    /// The code of a method cannot be read.
+    /// The exceptions come from this method, whose code cannot be read.
     MissingCode(MethodId),
-    /// The method is a ghost: its code is not written yet.
+    /// The exceptions come from this method, which is a ghost: its code is not written yet.
     Ghost(MethodId),
 }
 
-/// The own value of a node, and the nodes that flow into it, each through a function.
+/// The inclusions of a node: the exceptions that arise at the node itself, and the nodes whose exceptions it
+/// includes, each through a transfer function.
 pub(super) type Inclusions = (Value, Vec<(NodeId, FunctionId)>);
 
-/// Something that flows out of an instruction, before the exception table of the method applies.
+/// Exceptions that a part of a program, for example an instruction, lets out, before an exception table catches any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Flow {
-    /// A value that arises here, with the cause of its open half.
+    /// Exceptions that arise at the instruction itself, with the reason why some of them are open (`None` if none
+    /// are).
     Value(Value, Option<OpenCause>),
-    /// The value of a node.
+    /// All exceptions that this node lets out.
     Node(Node),
-    /// The value of a node, through a function.
+    /// The exceptions that this node lets out, after a transfer function was applied to them.
     Through(Node, FunctionId),
-    /// A value that arises here and has passed a function, with the cause of its open half.
+    /// Exceptions that arose at the instruction itself and to which a transfer function was applied, with the reason
+    /// why some of them are open.
     Wrapped(Value, OpenCause),
 }
 
-/// The lattice of the values of one program.
+/// The lattice of the exception sets of one program, with the transfer functions on these sets.
 #[derive(Clone)]
 pub struct Exceptions {
-    /// The throwable types of the program.
+    /// The throwable types of the program, of which the sets consist.
     pub universe: Universe,
     filters: Vec<Filter>,
     ids: FxHashMap<Filter, FunctionId>,
     memo: FxHashMap<(FunctionId, SetId), SetId>,
-    /// For each application of a function that adds sets, which of them it added, one bit each. Only this can change
-    /// when types are added or removed: all other operations act on each atom of a set alike.
+    /// For each transfer function that adds sets and each input to which it was applied, the sets that it added: bit
+    /// `i` stands for pair `i` of [`Filter::adds`]. If throwable types are added or removed, a result is outdated
+    /// only if these bits are; the results of all other set operations remain right.
     added: FxHashMap<(FunctionId, SetId), u64>,
-    /// The applications in `added` whose results were put into values that are not recomputed when types change.
+    /// Those keys of `added` whose results are stored in values that are not recomputed when throwable types are
+    /// added or removed.
     constant: FxHashSet<(FunctionId, SetId)>,
 }
 
 impl Flow {
-    /// Returns the flow followed by a further function.
+    /// Returns this flow with the transfer function `function` applied to its exceptions.
     pub(super) fn behind(self, ex: &mut Exceptions, function: FunctionId) -> Flow {
         match self {
             Flow::Value(value, None) => Flow::Value(ex.constant_through(function, value), None),
@@ -111,7 +119,7 @@ impl Flow {
 }
 
 impl Exceptions {
-    /// Returns the lattice over a universe.
+    /// Creates the lattice of the sets of these throwable types.
     pub fn new(universe: Universe) -> Self {
         let mut acc = Exceptions {
             universe,
@@ -123,12 +131,12 @@ impl Exceptions {
         };
         let identity = Filter { keep: acc.universe.all(), adds: Vec::new() };
         let first = acc.filter(identity);
-        // The solver takes the first function for the identity.
+        // The solver treats the function with the first id as the identity.
         debug_assert_eq!(first, FunctionId::IDENTITY);
         acc
     }
 
-    /// Returns the function of a filter.
+    /// Returns the id of this transfer function; equal functions have the same id.
     pub fn filter(&mut self, filter: Filter) -> FunctionId {
         let next = FunctionId::from_index(self.filters.len());
         let id = *self.ids.entry(filter.clone()).or_insert(next);
@@ -138,14 +146,15 @@ impl Exceptions {
         id
     }
 
-    /// Returns the function that keeps what no row for these classes surely catches; a row for `None` catches
-    /// everything.
+    /// Returns the transfer function for exceptions that pass exception-table rows without being caught: it keeps the
+    /// exceptions that none of the rows surely catches. A row is given by its catch type; `None` catches everything.
     pub fn passing(&mut self, rows: impl Iterator<Item = Option<ClassName>>) -> FunctionId {
         let keep = self.left(rows);
         self.filter(Filter { keep, adds: Vec::new() })
     }
 
-    /// Returns the function that keeps what may arrive at a row for the class `row` after the `earlier` rows.
+    /// Returns the transfer function that keeps the exceptions that may arrive at the handler of the row `row`, if
+    /// the rows `earlier` are searched before it. A row is given by its catch type; `None` catches everything.
     pub fn arriving(
         &mut self,
         earlier: impl Iterator<Item = Option<ClassName>>,
@@ -166,8 +175,9 @@ impl Exceptions {
         left
     }
 
-    /// Returns the function that keeps errors and replaces everything else by `wrapper`, as initialisers and
-    /// bootstrap methods do. `also` is added if anything comes in.
+    /// Returns the transfer function that keeps errors and replaces every other exception by `wrapper`, as the VM
+    /// does with exceptions of initialisers and bootstrap methods. If `also` is given and the input is not empty, the
+    /// function adds `also` as well.
     pub fn wrapping(&mut self, wrapper: ClassName, also: Option<ClassName>) -> FunctionId {
         let error = self.universe.masks(Some(flow::throwables::well_known().error));
         let not_surely = self.universe.minus(self.universe.all(), error.surely);
@@ -180,8 +190,8 @@ impl Exceptions {
         self.filter(Filter { keep: error.may, adds })
     }
 
-    /// Describes an open set for output: returns the classes and cones that contain it, and those that cannot be in
-    /// it. Of the two possible descriptions the shorter one is chosen.
+    /// Returns a description of an open set for output: the classes and cones that contain the set, and those whose
+    /// exceptions cannot be in it. Of two possible descriptions, returns the shorter.
     pub fn open_parts(&mut self, set: SetId) -> (Vec<Part>, Vec<Part>) {
         let all = self.universe.all();
         let missing = self.universe.minus(all, set);
@@ -194,7 +204,7 @@ impl Exceptions {
         }
     }
 
-    /// Returns the composition of two functions; `first` is applied first, and `second` must add nothing.
+    /// Returns the composition of two transfer functions: `first` is applied first. `second` must not add sets.
     pub fn then(&mut self, first: FunctionId, second: FunctionId) -> FunctionId {
         if first == FunctionId::IDENTITY {
             return second;
@@ -203,13 +213,16 @@ impl Exceptions {
             return first;
         }
         let (a, b) = (self.filters[first.index()].clone(), self.filters[second.index()].clone());
-        debug_assert!(b.adds.is_empty(), "rows of exception tables add nothing");
+        debug_assert!(
+            b.adds.is_empty(),
+            "the second function, that of an exception-table row, must not add exceptions"
+        );
         let keep = self.universe.meet(a.keep, b.keep);
         let adds = a.adds.iter().map(|&(when, add)| (when, self.universe.meet(add, b.keep))).collect();
         self.filter(Filter { keep, adds })
     }
 
-    /// Returns the result of applying a function to a value.
+    /// Returns the result of applying a transfer function to a value.
     pub fn through(&mut self, function: FunctionId, value: Value) -> Value {
         if function == FunctionId::IDENTITY {
             return value;
@@ -218,7 +231,8 @@ impl Exceptions {
         Value { known, open: self.through_half(function, value.open) }
     }
 
-    /// Like [`Exceptions::through`], for a result that the caller keeps and does not recompute when types change.
+    /// Returns the result of applying a transfer function to a value, for callers that store the result and do not
+    /// recompute it when throwable types are added or removed.
     pub fn constant_through(&mut self, function: FunctionId, value: Value) -> Value {
         if !self.filters[function.index()].adds.is_empty() {
             self.constant.extend([(function, value.known), (function, value.open)]);
@@ -226,8 +240,9 @@ impl Exceptions {
         self.through(function, value)
     }
 
-    /// Returns the functions whose results on some set changed because types were added or removed; `None` if a
-    /// result changed that [`Exceptions::constant_through`] returned.
+    /// Returns the transfer functions that have another result on some set because throwable types were added or
+    /// removed. Returns `None` if such a result was returned by [`Exceptions::constant_through`]: then a stored value
+    /// is outdated.
     pub fn functions_changed(&mut self) -> Option<Vec<FunctionId>> {
         let mut acc = Vec::new();
         let Exceptions { universe, filters, memo, added, constant, .. } = self;
@@ -246,7 +261,8 @@ impl Exceptions {
         (!kept_changed).then_some(acc)
     }
 
-    /// Returns the set of inputs from which the function can yield something of `want`.
+    /// Returns the exceptions in the input that can give an exception of `want` in the result: those that the
+    /// function keeps, and those because of which it adds an exception of `want`.
     pub fn needed(&mut self, function: FunctionId, want: SetId) -> SetId {
         if function == FunctionId::IDENTITY {
             return want;
@@ -283,9 +299,9 @@ impl Exceptions {
 }
 
 impl Filter {
-    /// Returns which sets are added to an input, one bit for each.
+    /// Returns which sets of `adds` the function adds for the input `set`: bit `i` stands for pair `i`.
     fn added(&self, universe: &Universe, set: SetId) -> u64 {
-        debug_assert!(self.adds.len() <= 64, "a filter adds at most 64 sets");
+        debug_assert!(self.adds.len() <= 64, "a filter must not add more than 64 sets");
         let bits = self.adds.iter().enumerate().map(|(i, it)| u64::from(universe.overlaps(set, it.0)) << i);
         bits.fold(0, |acc, it| acc | it)
     }
@@ -333,7 +349,7 @@ mod tests {
     fn adding_and_removing_types_changes_what_a_wrapper_adds() {
         let mut ex = exceptions();
         let wrapping = ex.wrapping(class("p/W"), None);
-        // Only errors, and unknown types as far as they may be errors.
+        // Errors, and the part of unknown types that may be errors.
         let errors = ex.universe.masks(Some(well_known().error)).may;
         let all = ex.universe.all();
         let errors = Value::known(ex.universe.meet(all, errors));

@@ -16,15 +16,16 @@ use super::lattice::{Exceptions, Value};
 use super::tables::CallTable;
 use crate::summary::MethodSummary;
 
-/// Returns the exceptions of a link error.
+/// Returns the exceptions that the VM raises for a link error.
 pub(super) fn link_error(ex: &mut Exceptions, error: LinkError) -> Value {
     let class = ClassName::new(error.exception().as_bytes());
-    // For conflicting default methods, releases raise different subclasses.
+    // For conflicting default methods, different releases raise different subclasses.
     let conflict = error == LinkError::ConflictingDefaults;
     Value::known(if conflict { ex.universe.cone(class) } else { ex.universe.exact(class) })
 }
 
-/// Returns the error of creating an object of the class (JVMS §6.5.new).
+/// Returns the error that the creation of an object of this class raises (JVMS §6.5.new); `None` if the creation
+/// succeeds.
 pub(super) fn object_error(calls: &CallTable, class: ClassName) -> Option<LinkError> {
     let hierarchy = &calls.classes.hierarchy;
     let Some(id) = hierarchy.class(class) else {
@@ -34,6 +35,7 @@ pub(super) fn object_error(calls: &CallTable, class: ClassName) -> Option<LinkEr
     (flags.is_abstract() || flags.is_interface()).then_some(LinkError::Instantiation)
 }
 
+<<<<<<< HEAD
 /// The code that accesses a field, as far as the link errors of the access depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Accessor {
@@ -75,6 +77,10 @@ impl Accessor {
 
 /// Returns the error of accessing a field, if present classes determine it; under `--link-errors` also the error of a
 /// field whose class is absent.
+=======
+/// Returns the link error that an access of a field in code of the class `caller` raises; `None` if the present
+/// classes determine no error. Under `--link-errors`, the access of a field whose class is absent is an error, too.
+>>>>>>> main
 pub(super) fn field_error(
     calls: &CallTable,
     accessor: Accessor,
@@ -121,9 +127,9 @@ pub(super) fn field_error(
     }
 }
 
-/// Returns the errors of linking a class: those of supertypes that do not fit (JVMS §5.3.5), and under
-/// `--link-errors` those of absent supertypes and of absent classes in its exception tables, which the verifier
-/// loads.
+/// Returns the errors that linking a class raises: errors for supertypes that the class may not have (JVMS §5.3.5).
+/// Under `--link-errors`, also errors for absent supertypes, and for absent classes that the exception tables name,
+/// because the verifier loads these classes.
 pub(super) fn class_errors(calls: &CallTable, ex: &mut Exceptions, class: ClassId) -> SetId {
     let hierarchy = &calls.classes.hierarchy;
     let mut acc = SetId::EMPTY;
@@ -132,7 +138,7 @@ pub(super) fn class_errors(calls: &CallTable, ex: &mut Exceptions, class: ClassI
         acc = ex.universe.join(acc, it);
     };
     if hierarchy.supers(class).iter().any(|it| calls.classes.refused.contains(it)) {
-        // The release determines which of the two is raised.
+        // Which of the two errors is raised depends on the release.
         add(ex, b"java/lang/IncompatibleClassChangeError");
         add(ex, b"java/lang/VerifyError");
     }
@@ -145,7 +151,7 @@ pub(super) fn class_errors(calls: &CallTable, ex: &mut Exceptions, class: ClassI
     acc
 }
 
-/// Returns the classes that the exception tables of a class name.
+/// Returns the classes that the exception tables in the code of a class name as catch types.
 fn caught_classes(calls: &CallTable, class: ClassId) -> impl Iterator<Item = ClassName> + '_ {
     let rows = calls.classes.methods_of(class).filter_map(|it| match calls.classes.summary(it) {
         MethodSummary::Known(code) => Some(code.summary.contexts.iter().flat_map(|it| &it.rows)),

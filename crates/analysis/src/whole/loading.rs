@@ -1,11 +1,11 @@
-//! The class loaders of a program, which resolving a class calls under `--link-errors` (`semantics.md` §4.5; JVMS
-//! §5.3.2).
+//! The class loaders of a program, which are called when a class is resolved, under `--link-errors` (`semantics.md`
+//! §4.5; JVMS §5.3.2).
 //!
 //! Resolving a class calls the class loader of the class that refers to it. No class file tells which loader that is,
 //! so every instruction that resolves a class, in a class outside the platform, may call any class loader of the
-//! program. The resulting exceptions are the same everywhere: one node of the system of inclusions. Two assumptions:
-//! the platform's own loaders, including those that a program creates, find what is on the class path; and they load
-//! the platform's classes.
+//! program. The resulting exceptions are the same everywhere, so they are one node of the system of inclusions. Two
+//! assumptions are made: the platform's loaders, including those that a program creates, find what is on the class
+//! path; and the platform's loaders load the platform's classes.
 
 use classfile::names::ClassName;
 use flow::solver::FunctionId;
@@ -23,8 +23,9 @@ use super::sites::{Site, Target};
 use super::tables::{CallTable, Loading};
 use super::unknown::open_call;
 
-/// Returns the class loaders of the program, if `--link-errors` is set and there may be any. The targets of calls
-/// must have been found before.
+/// Returns the methods by which the class loaders of the program load a class. Returns `None` without
+/// `--link-errors`, or if the program has no class loaders. The targets of calls must be computed before this
+/// function is called.
 pub(super) fn find_loading(calls: &CallTable) -> Option<Loading> {
     if !calls.options.link_errors {
         return None;
@@ -57,8 +58,8 @@ pub(super) fn find_loading(calls: &CallTable) -> Option<Loading> {
     (!is_empty || acc.open.is_some()).then_some(acc)
 }
 
-/// Returns at most `limit` classes outside the platform whose objects have the method: the class that declares it,
-/// and subclasses that do not override it.
+/// Returns at most `limit` classes outside the platform whose objects run `method` when it is called: the class that
+/// declares the method, and its subclasses that do not override it. Classes that have no instances are left out.
 pub(super) fn own_loaders(
     calls: &CallTable,
     method: MethodId,
@@ -81,7 +82,8 @@ pub(super) fn own_loaders(
     acc.into_iter()
 }
 
-/// Returns the methods that a request to a class loader may run and whose code is analysed.
+/// Returns the methods that may run when a class loader of the program is called. Methods whose exceptions the open
+/// part of the call covers are left out.
 pub(super) fn loading_targets(calls: &CallTable) -> Vec<MethodId> {
     let Some(it) = &calls.loading else { return Vec::new() };
     // The open part covers the possible methods, unless an assumption about unknown code narrows it.
@@ -89,7 +91,8 @@ pub(super) fn loading_targets(calls: &CallTable) -> Vec<MethodId> {
     it.targets.iter().chain(possible).copied().collect()
 }
 
-/// Returns what a request to a class loader lets out besides the exceptions of these methods.
+/// Returns the exceptions that a call of a class loader lets out in addition to those of the methods that
+/// [`loading_targets`] returns.
 pub(super) fn loading_value(calls: &CallTable, ex: &mut Exceptions) -> Value {
     let Some(it) = &calls.loading else { return Value::NOTHING };
     let mut acc = Value::NOTHING;
@@ -110,9 +113,9 @@ pub(super) fn loading_value(calls: &CallTable, ex: &mut Exceptions) -> Value {
     acc
 }
 
-/// Returns the function that turns the exceptions of `loadClass` into those of resolving a class:
-/// ClassNotFoundException becomes NoClassDefFoundError, everything else is unchanged (JVMS §5.3; observed on Java 17
-/// and 25).
+/// Returns the transfer function from the exceptions of `loadClass` to those of resolving a class.
+/// ClassNotFoundException becomes NoClassDefFoundError; every other exception is unchanged (JVMS §5.3; observed on
+/// Java 17 and 25).
 pub(super) fn loaded(ex: &mut Exceptions) -> FunctionId {
     let not_found = ex.universe.masks(Some(ClassName::new(b"java/lang/ClassNotFoundException")));
     let keep = ex.universe.minus(ex.universe.all(), not_found.surely);
@@ -120,9 +123,9 @@ pub(super) fn loaded(ex: &mut Exceptions) -> FunctionId {
     ex.filter(Filter { keep, adds: vec![(not_found.may, no_class_def)] })
 }
 
-/// Returns what the VM raises if a loader returns an unsuitable result: nothing or another class
-/// (NoClassDefFoundError), a class that differs from the one of another loader (LinkageError, JVMS §5.3.4), or one
-/// without a nest host (IllegalAccessError, §5.4.4).
+/// Returns the exceptions that the VM raises if a class loader returns an unsuitable result: no class or a class of
+/// another name (NoClassDefFoundError), a class that differs from the class of this name of another loader
+/// (LinkageError, JVMS §5.3.4), or a class without a nest host (IllegalAccessError, §5.4.4).
 fn unfit(ex: &mut Exceptions) -> SetId {
     let mut acc = SetId::EMPTY;
     for name in

@@ -1,4 +1,4 @@
-//! The answers about one method: where its calls go, what it lets out, its final graph.
+//! The answers about one method: its calls with their targets, the exceptions that it lets out, and its final graph.
 
 use program::members::MethodId;
 
@@ -12,18 +12,19 @@ use super::tables::CallTable;
 use super::throws::throws_of;
 use crate::parts::MethodCode;
 
-/// Returns the calls of a method, in the order of its instructions. Without `code`, returns the calls of a method
-/// that has no code, or whose code cannot be read.
+/// Returns the calls of a method, in the order of its instructions. `code` is `None` for a method that has no code,
+/// or whose code cannot be read.
 pub fn calls(calls: &CallTable, id: MethodId, code: Option<&MethodCode>) -> Vec<Call> {
     code.map_or_else(|| unseen_calls(calls, id), |it| calls_of(calls, id, it))
 }
 
-/// Returns the exceptions that a method may let out, and why they are open in part.
+/// Returns the exceptions that a method may let out. If some of them are open, the result contains the reason.
 pub fn throws(program: &SolvedProgram, sets: &mut Sets, id: MethodId) -> Throws {
     throws_of(program, &mut sets.exceptions, id)
 }
 
-/// Returns the final graph of a method; empty for a ghost and for a method without code.
+/// Returns the final control-flow graph of a method. `code` is the method's body with its facts; `None` if the method
+/// has no readable code. The graph of a method without code and of a ghost is empty.
 pub fn graph(program: &SolvedProgram, sets: &mut Sets, id: MethodId, code: Option<&MethodCode>) -> Graph {
     let code = code.filter(|_| program.calls.classes.ghost(id).is_none());
     code.map_or_else(Graph::default, |it| draw(program, sets, id, it))

@@ -1,5 +1,5 @@
-//! Lists the absent classes that a program names, the code that needs them, and the calls that may run unknown code
-//! because of them.
+//! Lists the absent classes that a program names, the code that names them, and the methods that may run unknown code
+//! because a class is absent.
 
 use classfile::names::ClassName;
 use flow::summary::Initialized;
@@ -23,18 +23,18 @@ use super::why::opened_by;
 pub struct Missing {
     /// The name of the class.
     pub class: Text,
-    /// Classes of the program that name it as a direct supertype, sorted by text.
+    /// The classes of the program that name the absent class as a direct supertype, sorted by text.
     pub supertype_of: Vec<Text>,
-    /// Methods of the program that name it in their code or throws clause, sorted by text.
+    /// The methods of the program that name the absent class in their code or throws clause, sorted by text.
     pub used_by: Vec<MethodName>,
-    /// The methods of the class that the program calls, sorted by text.
+    /// The methods of the absent class that code of the program calls, sorted by text.
     pub called: Vec<MethodName>,
-    /// Methods of the program whose calls or initialisations may run unknown code because the class is absent, sorted
-    /// by text.
+    /// The methods of the program whose calls or initialisations may run unknown code because the class is absent,
+    /// sorted by text.
     pub widened: Vec<MethodName>,
 }
 
-/// What was found about one absent class, as in [`Missing`].
+/// The facts that were found about one absent class. The fields have the same meaning as those of [`Missing`].
 #[derive(Default)]
 struct Found {
     supertype_of: Vec<Text>,
@@ -43,8 +43,8 @@ struct Found {
     widened: Vec<MethodName>,
 }
 
-/// Returns the absent classes that classes of role `app` name, sorted by text. What libraries and the platform name
-/// is not counted.
+/// Returns the absent classes that classes of role `app` name, sorted by text. Names that occur only in libraries or
+/// the platform are ignored.
 pub fn missing_classes(calls: &CallTable) -> Vec<Missing> {
     let hierarchy = &calls.classes.hierarchy;
     let mut acc: FxHashMap<ClassName, Found> = FxHashMap::default();
@@ -92,7 +92,7 @@ fn missing_of(calls: &CallTable, id: MethodId, acc: &mut FxHashMap<ClassName, Fo
         }
     };
     declared(hierarchy, id).throws.iter().for_each(|&it| used(it, None));
-    // A ghost has none: the code of its stub is not its own, and the targets of its calls were not found.
+    // A ghost names no classes: its stub is not its code, and the targets of the stub's calls were not computed.
     let Some(code) = calls.classes.code(id) else { return };
     let rows = code.summary.contexts.iter().flat_map(|it| &it.rows);
     rows.filter_map(|it| it.class).for_each(|it| used(it, None));
@@ -125,10 +125,11 @@ fn missing_of(calls: &CallTable, id: MethodId, acc: &mut FxHashMap<ClassName, Fo
     }
 }
 
-/// Reports to `used` the classes that an action names, and the method that it calls.
+/// Calls `used` for each class that an action (a call, for example) names. If the action calls a method of the class,
+/// the second argument is this method; otherwise `None`.
 fn names_used(action: &Action, used: &mut dyn FnMut(ClassName, Option<MethodName>)) {
     match action.raises {
-        // Built-in throwables are raised by the VM itself.
+        // Built-in throwables are raised by the VM itself, so code does not name them.
         Raises::Exact(class) if built_in_parent(class).is_some() => {}
         Raises::Exact(class) | Raises::Cone(class) => used(class, None),
         Raises::Caught(_) | Raises::NullReceiver | Raises::LinkFailure | Raises::Nothing => {}
@@ -147,7 +148,8 @@ fn names_used(action: &Action, used: &mut dyn FnMut(ClassName, Option<MethodName
     }
 }
 
-/// Adds the reasons why what an action calls and initialises may run unknown code.
+/// Adds to `acc` the reasons why the calls and initialisations of an action in code of the class `caller` may run
+/// unknown code.
 fn add_opens(calls: &CallTable, caller: ClassId, action: &Action, acc: &mut Vec<Open>) {
     if let Some(called) = action.calls {
         acc.extend(match calls.site(caller, called) {
@@ -156,13 +158,14 @@ fn add_opens(calls: &CallTable, caller: ClassId, action: &Action, acc: &mut Vec<
             Site::Method(_) | Site::Error(_) | Site::Vm => None,
         });
     }
-    // The class that a handle initialises is not counted if the handle also makes a call.
+    // The class that a method handle initialises is not counted if the handle also makes a call.
     if let (Some(what), None) = (action.initializes, action.calls) {
         acc.extend(unknown_initializers(calls, caller, what).into_iter().map(Open::Outside));
     }
 }
 
-/// Returns the absent classes whose initialisers an access may run.
+/// Returns the absent classes whose initialisers may run because code of the class `caller` initialises the classes
+/// `what`.
 fn unknown_initializers(calls: &CallTable, caller: ClassId, what: Initialized) -> Vec<ClassName> {
     let hierarchy = &calls.classes.hierarchy;
     let absent = |&link: &Link| match link {

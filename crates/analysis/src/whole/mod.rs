@@ -1,11 +1,13 @@
-//! Analyses a whole program, of which classes may be absent: where its calls may go, and what its methods may let
-//! out. The results hold for every way of completing the program (`semantics.md` §1, §3, §4).
+//! Analyses a whole program, some of whose classes may be absent: computes which methods its calls may run, and which
+//! exceptions its methods may let out. The results hold for every way of completing the program (`semantics.md` §1,
+//! §3, §4).
 //!
-//! A program goes through four states, each a type. [`tables::ClassTable`] holds the joined classes;
-//! [`tables::CallTable`] adds where each call goes ([`resolved`]); [`solved::SolvedProgram`] adds the least solution
-//! of a system of inclusions over sets of exceptions ([`system`], [`lattice`]); [`maintained::MaintainedProgram`]
-//! follows changes of classes. [`method`], [`explain`] and [`missing`] compute answers from these states. The
-//! functions of this module are pure: salsa queries and one-shot runs call the same ones.
+//! A program goes through four states, each of which is a type. [`tables::ClassTable`] holds the joined classes;
+//! [`tables::CallTable`] adds the targets of each call ([`resolved`]); [`solved::SolvedProgram`] adds the least
+//! solution of a system of inclusions over sets of exceptions ([`system`], [`lattice`]);
+//! [`maintained::MaintainedProgram`] follows changes of classes. [`method`], [`explain`] and [`missing`] compute
+//! answers from these states. The functions of this module are pure, and both salsa queries and one-shot runs call
+//! them.
 
 // Vocabulary, and the table of what code does.
 pub(crate) mod actions;

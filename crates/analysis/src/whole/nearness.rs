@@ -1,5 +1,5 @@
-//! A lower bound for the distance from each node to the nearest place where an exception arises. It keeps the search
-//! for the nearest such place from visiting nodes that cannot lead to one.
+//! Lower bounds for the distance from each node to the nearest origin, a node where an exception arises. With these
+//! bounds, the search for the nearest origin skips nodes that cannot lead to one.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,8 @@ use flow::universe::SetId;
 
 use super::lattice::Value;
 
-/// The inclusions of a maintained program, as a graph whose sources are the nodes where something open arises.
+/// The inclusions of a maintained program as a graph in which distances to open exceptions are computed. The sources
+/// of the graph are the nodes where open exceptions arise.
 pub(super) struct OpenWays<'a>(pub(super) &'a Incremental<Value>);
 
 impl Links for OpenWays<'_> {
@@ -32,20 +33,22 @@ impl Links for OpenWays<'_> {
     }
 }
 
-/// The distances of one solved program. Computing them takes as long as many short searches, so they are computed
-/// only when searches have been long.
+/// For each node, the smallest number of inclusions that lead to a node where exceptions arise. Computing all these
+/// distances takes as long as many short searches, so they are computed only after searches have visited many nodes.
 #[derive(Default)]
 pub(super) struct Nearness {
-    /// The number of nodes that searches have visited.
+    /// The number of nodes that all searches together have visited.
     visited: AtomicUsize,
     known: OnceLock<Vec<u32>>,
     open: OnceLock<Vec<u32>>,
-    /// The distances for the open half, in a maintained program.
+    /// The distances to the nearest node where open exceptions arise. They are updated when the program changes.
+    /// `None` if the program is not prepared for changes.
     followed: Option<Distances>,
 }
 
 impl Nearness {
-    /// The distances of a maintained program.
+    /// Computes the distances of the nodes of a maintained program to open exceptions. `followed` is the program's
+    /// solver.
     pub(super) fn followed(followed: &Incremental<Value>) -> Self {
         Nearness {
             followed: Some(Distances::new(followed.n_nodes(), &OpenWays(followed))),
@@ -53,8 +56,8 @@ impl Nearness {
         }
     }
 
-    /// Updates the distances after a change of the program. Returns the nodes whose distance to where something open
-    /// arises changed, with their previous distances.
+    /// Updates the distances after the inclusions or exceptions of the nodes `changed` were changed. Returns the
+    /// nodes whose distance to the nearest open exceptions changed, with their previous distances.
     pub(super) fn follow(
         &mut self,
         followed: &Incremental<Value>,
@@ -66,24 +69,26 @@ impl Nearness {
         moved
     }
 
-    /// Whether `to` is one step nearer than `from` to where something open arises.
+    /// Whether `to` is one inclusion nearer than `from` to a node where open exceptions arise.
     pub(super) fn is_step(&self, from: NodeId, to: NodeId) -> bool {
         self.followed.as_ref().is_some_and(|it| it.is_step(from, to))
     }
 
-    /// Whether `to` was one step nearer than `from` before the change that returned `moved`.
+    /// Whether `to` was one inclusion nearer than `from` to a node where open exceptions arise, before the update
+    /// that returned `moved`.
     pub(super) fn was_step(&self, moved: &Moved, from: NodeId, to: NodeId) -> bool {
         self.followed.as_ref().is_some_and(|it| it.was_step(moved, from, to))
     }
 
-    /// Counts the nodes that a search has visited.
+    /// Adds `n` to the number of nodes that searches have visited.
     pub(super) fn looked_at(&self, n: usize) {
         self.visited.fetch_add(n, Ordering::Relaxed);
     }
 
-    /// For each node, the smallest number of inclusions on any path to where something of the half arises; `None`
-    /// while computing them is not worthwhile. `values` returns the value of a node in the solution, `inclusions` its
-    /// own value and the nodes that flow into it.
+    /// Returns, for each node, the smallest number of inclusions that lead to a node where exceptions arise: open
+    /// exceptions if `open` is true, otherwise known ones. Returns `None` while searches have visited too few nodes
+    /// to make the computation worthwhile. `values` returns the exceptions of a node in the solution; `inclusions`
+    /// returns the exceptions that arise at a node itself, and the nodes that it includes.
     pub(super) fn distances<'a>(
         &self,
         open: bool,
@@ -102,8 +107,8 @@ impl Nearness {
     }
 }
 
-/// Searches breadth first, backwards along the inclusions, from all places where something arises. Paths lead only
-/// through nodes that let something out.
+/// Computes for each node the smallest number of inclusions that lead to a node where exceptions arise, by a
+/// breadth-first search backwards from these nodes. Only nodes that let out exceptions are visited.
 fn find<'a>(
     open: bool,
     values: impl Fn(NodeId) -> Value,
@@ -111,7 +116,7 @@ fn find<'a>(
     n_nodes: usize,
 ) -> Vec<u32> {
     let users = || (0..n_nodes as u32).map(NodeId).filter(|it| values(*it).half(open) != SetId::EMPTY);
-    // The users of each node, as concatenated lists.
+    // The users of each node (the nodes that include it), as concatenated lists.
     let mut starts = vec![0u32; n_nodes + 1];
     for user in users() {
         inclusions(user).1.iter().for_each(|it| starts[it.0.index() + 1] += 1);

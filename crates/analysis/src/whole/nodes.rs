@@ -8,46 +8,46 @@ use rustc_hash::FxHashMap;
 
 use super::sites::{DispatchId, FunctionSiteId, Node};
 
-/// The numbers of nodes. The nodes of the program as first solved are numbered by kind and position: methods,
-/// initialisers, function objects, dispatches, handlers, constructions, the node for loading. Nodes added later are
-/// numbered in the order of addition. The number of a node never changes, even if what the node stands for is
-/// removed.
+/// The numbering of the nodes in the system of inclusions. When the program is first solved, its nodes are numbered
+/// in the order of their kinds: methods, initialisers, function objects, dispatches, handlers, constructions, the
+/// node for loading. Nodes that are added later get the next numbers. The number of a node never changes, even if the
+/// code of the node is removed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nodes {
-    /// For each class, the number of its first method's node; then one more entry, the total number of methods.
+    /// For each class, the number of the node of its first method. The last entry is the total number of methods.
     methods: Vec<u32>,
     n_classes: usize,
     n_functions: usize,
     n_dispatches: usize,
     handlers: Vec<(MethodId, u32)>,
-    /// For each method with rethrowing handlers, the index of its first one in `handlers`.
+    /// For each method with rethrowing handlers, the index in `handlers` of the first of its handlers.
     first_handler: FxHashMap<MethodId, usize>,
     constructions: Vec<(MethodId, ClassId)>,
     construction: FxHashMap<(MethodId, ClassId), usize>,
     has_loading: bool,
     later: Vec<Node>,
-    /// The index of each node in `later`.
+    /// For each node in the list `later`, its index in that list.
     later_place: FxHashMap<Node, usize>,
 }
 
-/// What a program has nodes for when it is first solved, besides classes, methods and handlers.
+/// The nodes with which a program is first solved, except those for classes, methods and handlers.
 pub(super) struct Counts {
     /// The number of function objects.
     pub(super) functions: usize,
     /// The number of dispatches.
     pub(super) dispatches: usize,
-    /// The constructors with a node of their own, each with the class of the object.
+    /// The pairs of a constructor and a constructed class that get a separate node.
     pub(super) constructions: Vec<(MethodId, ClassId)>,
-    /// Whether the program has class loaders that count.
+    /// Whether there is a node for class loaders, because class loaders of the program may be called.
     pub(super) has_loading: bool,
 }
 
 impl Nodes {
-    /// Numbers the nodes of a program. `methods` is the number of methods of each class, `rethrowing` the number of
-    /// rethrowing handlers of each method.
+    /// Numbers the nodes of a program. `methods` yields the number of methods of each class; `rethrowing` yields
+    /// methods, each with the number of its handlers that throw the caught exception again.
     ///
     /// # Errors
-    /// [`Cancelled`] if the work is no longer wanted.
+    /// When the work is cancelled.
     pub(super) fn new(
         methods: impl Iterator<Item = usize>,
         rethrowing: impl Iterator<Item = (MethodId, usize)>,
@@ -84,18 +84,18 @@ impl Nodes {
         self.methods.last().map_or(0, |it| *it as usize)
     }
 
-    /// Returns the number of nodes that are numbered by kind and position.
+    /// Returns the number of nodes with which the program was first solved, without nodes that were added later.
     fn n_first(&self) -> usize {
         let fixed = self.n_methods() + self.n_classes + self.n_functions + self.n_dispatches;
         fixed + self.handlers.len() + self.constructions.len() + usize::from(self.has_loading)
     }
 
-    /// Returns the number of nodes.
+    /// Returns the number of all nodes, including nodes that were added later.
     pub(super) fn len(&self) -> usize {
         self.n_first() + self.later.len()
     }
 
-    /// Returns the id of a node that is known to have one.
+    /// Returns the id of a node. The node must have been added.
     pub(super) fn id(&self, node: Node) -> NodeId {
         self.find(node).unwrap_or_else(|| {
             always_assert::never!("the node was never added, so it has no id");
@@ -103,7 +103,7 @@ impl Nodes {
         })
     }
 
-    /// Assigns an id to a node that has none. Returns whether the node is new.
+    /// Adds a node unless it is among the nodes already. Returns whether the node is new.
     pub(super) fn add(&mut self, node: Node) -> bool {
         let is_new = self.find(node).is_none();
         if is_new {
@@ -113,7 +113,7 @@ impl Nodes {
         is_new
     }
 
-    /// Returns the id of a node, if it has one.
+    /// Returns the id of a node; `None` if the node was never added.
     pub(super) fn find(&self, node: Node) -> Option<NodeId> {
         let later = || Some(self.n_first() + self.later_place.get(&node)?);
         self.first(node).or_else(later).map(NodeId::from_index)
@@ -144,7 +144,7 @@ impl Nodes {
         }
     }
 
-    /// Returns the node with an id.
+    /// Returns the node that has this id.
     pub(super) fn node(&self, id: NodeId) -> Node {
         let mut at = id.index();
         if let Some(it) = at.checked_sub(self.n_first()).and_then(|it| self.later.get(it)) {
@@ -179,15 +179,15 @@ impl Nodes {
         }
     }
 
-    /// Returns the node of a constructor for objects of exactly this class, if the constructor has a node of its own
-    /// for the class.
+    /// Returns the separate node for the constructor when it constructs an object of exactly this class; `None` if
+    /// the pair has no separate node.
     pub(super) fn constructing(&self, constructor: MethodId, class: ClassId) -> Option<Node> {
         let pair = (constructor, class);
         let node = Node::Constructing(constructor, class);
         (self.construction.contains_key(&pair) || self.later_place.contains_key(&node)).then_some(node)
     }
 
-    /// Returns the constructors with nodes of their own, each with the class of the object.
+    /// Returns the pairs of a constructor and a constructed class that have a separate node.
     pub(super) fn constructions(&self) -> impl Iterator<Item = (MethodId, ClassId)> + '_ {
         let later = self.later.iter().filter_map(|it| match it {
             Node::Constructing(method, class) => Some((*method, *class)),

@@ -1,5 +1,5 @@
-//! The end of a path through the system: what lets an exception out there by itself, and the steps of the path as
-//! answers name them.
+//! The end of an exception path through the system: what raises the exception there or makes the set open, and the
+//! steps of the path as answers name them.
 
 use flow::summary::Source;
 use flow::universe::SetId;
@@ -49,7 +49,8 @@ fn step(program: &SolvedProgram, node: Node) -> Step {
     }
 }
 
-/// Returns why a node by itself is open for something of the set.
+/// Returns the reason why exceptions of `want` that arise at a node itself are open. The nodes that it includes are
+/// ignored. Returns `None` if the node itself has no such reason.
 fn open_cause(program: &SolvedProgram, ex: &mut Exceptions, node: Node, want: SetId) -> Option<Why> {
     match node {
         Node::Dispatch(it) => {
@@ -107,7 +108,8 @@ fn open_flow(program: &SolvedProgram, ex: &Exceptions, flows: &[Flow], want: Set
     })
 }
 
-/// Returns what raises something of the set in the known half of a node's own value.
+/// Returns what raises the known exceptions of `want` that arise at a node itself. The nodes that it includes are
+/// ignored.
 pub(super) fn origin(program: &SolvedProgram, ex: &mut Exceptions, node: Node, want: SetId) -> Origin {
     let (id, exact) = match node {
         Node::Dispatch(it) if program.calls.dispatches.cause(it).1.is_empty() => return Origin::Conversion,
@@ -142,7 +144,7 @@ pub(super) fn origin(program: &SolvedProgram, ex: &mut Exceptions, node: Node, w
     Origin::Vm
 }
 
-/// Returns what raises the exceptions that a source raises by itself.
+/// Returns what raises the exceptions that arise at a source of exceptions itself, not in the code that it calls.
 pub(super) fn origin_of(source: Source) -> Origin {
     match source {
         Source::Exact(_) | Source::Cone(_) | Source::Caught(_) => Origin::Instruction,

@@ -1,4 +1,4 @@
-//! The exceptions that a ghost promises never to let out, by the names in its annotation.
+//! The exceptions that a ghost promises never to let out, according to the type names in its annotation.
 
 use classfile::names::ClassName;
 use flow::universe::SetId;
@@ -6,32 +6,33 @@ use program::outline::Ghost;
 
 use super::lattice::Exceptions;
 
-/// What one promise excludes.
+/// The exceptions that one type name in the promise of a ghost excludes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Promised {
-    /// Everything throwable.
+    /// All exceptions are excluded.
     Everything,
-    /// The throwable type of this name, with all its subtypes.
+    /// The exceptions of the throwable type of this name and of all its subtypes are excluded.
     Type(PromisedName),
 }
 
-/// A type name in a promise: a fully qualified name, or the simple name of a class in `java.lang`.
+/// A type name in the promise of a ghost: a fully qualified name, or the simple name of a class in `java.lang`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct PromisedName {
     complete: ClassName,
-    /// The class of `java.lang` that is meant if no type has the name `complete`.
+    /// The class in `java.lang` that is meant if no type has the name `complete`; `None` if the name contains a
+    /// package.
     of_java_lang: Option<ClassName>,
 }
 
 impl PromisedName {
-    /// Returns the classes that the name may stand for, in order; it stands for the first one that is a throwable
-    /// type.
+    /// Returns the classes that the name may denote, the preferred one first. The name denotes the first of them that
+    /// is a throwable type.
     pub(super) fn classes(self) -> impl Iterator<Item = ClassName> {
         std::iter::once(self.complete).chain(self.of_java_lang)
     }
 }
 
-/// Returns what a ghost promises never to let out.
+/// Returns the exceptions that a ghost promises never to let out: one entry for each type name in its promise.
 pub(super) fn promises(ghost: &Ghost) -> impl Iterator<Item = Promised> + '_ {
     ghost.handlers.iter().flatten().map(|name| {
         if name.bytes() == b"any" {
@@ -44,8 +45,7 @@ pub(super) fn promises(ghost: &Ghost) -> impl Iterator<Item = Promised> + '_ {
     })
 }
 
-/// Returns the set of exceptions that a ghost promises never to let out. The name of an unknown type excludes
-/// nothing.
+/// Returns the set of exceptions that a ghost promises never to let out. A name of an unknown type excludes nothing.
 pub(super) fn excluded(ghost: &Ghost, ex: &mut Exceptions) -> SetId {
     let mut acc = SetId::EMPTY;
     for it in promises(ghost) {

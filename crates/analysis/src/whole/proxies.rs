@@ -1,12 +1,13 @@
-//! Receivers whose classes the platform creates at run time: proxies (`java.lang.reflect.Proxy`), annotations,
-//! objects around method handles. They are in no class file.
+//! Receivers whose classes the platform creates at run time, so that no class file defines them: proxies
+//! (`java.lang.reflect.Proxy`), annotations, and objects around method handles.
 //!
-//! Where unknown classes may implement an interface, these receivers are among them. For other calls, outside the
-//! open world, the code that creates such objects is searched for: a program that creates proxies may have one of any
-//! interface, and the VM creates one for each annotation. A call on a proxy or an annotation goes to `invoke` of some
-//! handler.
+//! If unknown classes may implement an interface, such receivers are among the unknown ones. For other calls, outside
+//! the open world, the program is searched for code that creates such objects. A program that creates proxies may
+//! have a proxy of any interface, and the VM creates an object for each annotation. A call on a proxy or an
+//! annotation runs `invoke` of some invocation handler.
 //!
-//! Not found are proxies that are created by reflection, and those that the platform creates for its own interfaces.
+//! The search does not find proxies that are created by reflection, nor those that the platform creates for its own
+//! interfaces.
 
 use classfile::names::{ClassName, MethodRef};
 use flow::fuel::{Cancelled, Fuel};
@@ -25,7 +26,8 @@ use super::sites::{DispatchId, Site};
 use super::tables::CallTable;
 use crate::summary::CodeSummary;
 
-/// The methods that create proxies of given interfaces: the class, and the method or `*` for all.
+/// The methods that create proxies of interfaces: pairs of a class and a method name, or `*` for all methods of the
+/// class.
 const MAKERS: [(&str, &str); 7] = [
     ("java/beans/EventHandler", "create"),
     ("java/lang/management/ManagementFactory", "newPlatformMXBeanProxy"),
@@ -35,21 +37,22 @@ const MAKERS: [(&str, &str); 7] = [
     ("javax/management/JMX", "*"),
     ("javax/management/MBeanServerInvocationHandler", "*"),
 ];
-/// The class whose methods create objects of interfaces around method handles.
+/// The class whose methods create objects that implement an interface by a method handle.
 const AROUND_HANDLES: &str = "java/lang/invoke/MethodHandleProxies";
 /// `ACC_ANNOTATION` (JVMS §4.1).
 const ANNOTATION: u16 = 0x2000;
 
-/// Returns the classes whose methods create such objects.
+/// Returns the classes whose methods create proxies, or objects that implement an interface by a method handle.
 pub(super) fn makers() -> impl Iterator<Item = ClassName> {
     let proxies = MAKERS.iter().map(|it| ClassName::new(it.0.as_bytes()));
     proxies.chain(std::iter::once(ClassName::new(AROUND_HANDLES.as_bytes())))
 }
 
-/// Marks the calls whose receivers may be such objects. The targets of calls must have been found before.
+/// Marks the dispatches whose receivers may be proxies, or objects that implement an interface by a method handle.
+/// The targets of the dispatches must be computed before this function is called.
 ///
 /// # Errors
-/// [`Cancelled`] if the work is no longer wanted.
+/// When the work is cancelled.
 pub(super) fn mark_proxies(calls: &mut CallTable, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
     if calls.options.world == WorldKind::Open {
         return Ok(());
@@ -63,7 +66,8 @@ pub(super) fn mark_proxies(calls: &mut CallTable, fuel: &mut Fuel<'_>) -> Result
     Ok(())
 }
 
-/// Marks all calls again, for a changed set of created objects. Returns the calls whose marks changed.
+/// Removes the marks that [`mark_proxies`] made, and marks all dispatches according to the kinds of objects in
+/// `made`. Returns the dispatches whose marks changed.
 pub(super) fn mark_again(calls: &mut CallTable, made: RuntimeObjects) -> Vec<DispatchId> {
     let marks = |it: &Dispatch| (it.handlers, it.open);
     let before: Vec<_> = calls.dispatches.all().iter().map(marks).collect();
@@ -73,8 +77,9 @@ pub(super) fn mark_again(calls: &mut CallTable, made: RuntimeObjects) -> Vec<Dis
     all.into_iter().filter(|it| marks(calls.dispatches.get(*it)) != before[it.index()]).collect()
 }
 
-/// Marks those of the given calls whose receivers may be such objects. The targets of the calls must have been found,
-/// and the calls must not be marked yet.
+/// Marks those of `dispatches` whose receivers may be proxies, or objects that implement an interface by a method
+/// handle. `made` are the kinds of such objects that the program creates. The targets of `dispatches` must be
+/// computed, and none of `dispatches` may be marked yet.
 pub(super) fn mark_some(calls: &mut CallTable, made: RuntimeObjects, dispatches: &[DispatchId]) {
     let Site::Dispatch(handlers) = calls.virtual_site(handler_invoke()) else { return };
     for &id in dispatches.iter().filter(|it| **it != handlers) {
@@ -86,10 +91,10 @@ pub(super) fn mark_some(calls: &mut CallTable, made: RuntimeObjects, dispatches:
     }
 }
 
-/// Returns which of these objects the program and its libraries create.
+/// Returns the kinds of objects without a class file that the program and its libraries create at run time.
 ///
 /// # Errors
-/// [`Cancelled`] if the work is no longer wanted.
+/// When the work is cancelled.
 pub(super) fn made_at_run_time(calls: &CallTable, fuel: &mut Fuel<'_>) -> Result<RuntimeObjects, Cancelled> {
     let mut acc = RuntimeObjects::default();
     for (id, code) in calls.classes.codes() {
@@ -104,7 +109,7 @@ pub(super) fn made_at_run_time(calls: &CallTable, fuel: &mut Fuel<'_>) -> Result
     Ok(acc)
 }
 
-/// Returns which of these objects some code creates.
+/// Returns the kinds of objects without a class file that the methods `codes` create at run time.
 pub(super) fn made_by<'a>(codes: impl Iterator<Item = (MethodId, &'a CodeSummary)>) -> RuntimeObjects {
     let mut acc = RuntimeObjects::default();
     for method in codes.flat_map(|it| named(it.1)) {
@@ -118,11 +123,11 @@ pub(super) fn made_by<'a>(codes: impl Iterator<Item = (MethodId, &'a CodeSummary
     acc
 }
 
-/// Returns which of these objects may be receivers of a call.
+/// Returns which of the kinds of objects in `made` may be receivers of the dispatch.
 fn receivers_made(calls: &CallTable, made: RuntimeObjects, dispatch: &Dispatch) -> RuntimeObjects {
     let hierarchy = &calls.classes.hierarchy;
     let names = dispatch.method.get();
-    // The three methods of Object that a proxy forwards (`java.lang.reflect.Proxy`).
+    // The three methods of Object that a proxy forwards to its invocation handler (`java.lang.reflect.Proxy`).
     let of_object = matches!(names.name.bytes(), b"hashCode" | b"equals" | b"toString");
     if names.class == well_known().object {
         return RuntimeObjects { proxies: made.proxies && of_object, around_handles: false };
@@ -135,13 +140,14 @@ fn receivers_made(calls: &CallTable, made: RuntimeObjects, dispatch: &Dispatch) 
         return RuntimeObjects::default();
     }
     let is_annotation = outline.flags.0 & ANNOTATION != 0;
-    // Objects around handles implement public interfaces only (`MethodHandleProxies.asInterfaceInstance`).
+    // Objects around method handles implement only public interfaces (`MethodHandleProxies.asInterfaceInstance`).
     let around_handles = made.around_handles && outline.flags.is_public();
     RuntimeObjects { proxies: made.proxies || is_annotation, around_handles }
 }
 
-/// Returns the function that turns the exceptions of a handler into those of the proxy's method: unchecked and
-/// declared exceptions are kept, all others are wrapped (`java.lang.reflect.InvocationHandler`).
+/// Returns the transfer function from the exceptions of an invocation handler to those of the proxy's method that
+/// calls it. The method keeps unchecked exceptions and those that it declares, and wraps all others
+/// (`java.lang.reflect.InvocationHandler`).
 pub(super) fn behind_handler(calls: &CallTable, ex: &mut Exceptions, dispatch: &Dispatch) -> FunctionId {
     let mut keep = SetId::EMPTY;
     let mut surely = SetId::EMPTY;
@@ -159,14 +165,15 @@ pub(super) fn behind_handler(calls: &CallTable, ex: &mut Exceptions, dispatch: &
         }
         None => keep = ex.universe.all(),
     }
-    // Another interface of the proxy may have the method without declaring what this one declares, so declared
-    // exceptions may be wrapped too.
+    // Another interface of the proxy may have the method without declaring these exceptions, so declared exceptions
+    // may be wrapped, too.
     let checked = ex.universe.minus(ex.universe.all(), surely);
     let wrapped = ex.universe.exact(ClassName::new(b"java/lang/reflect/UndeclaredThrowableException"));
     ex.filter(Filter { keep, adds: vec![(checked, wrapped)] })
 }
 
-/// Returns the exceptions of converting a handler's result to the return type of the method.
+/// Returns the exceptions that arise when a proxy converts the result of its invocation handler to the return type of
+/// the called method.
 pub(super) fn conversion_errors(ex: &mut Exceptions, dispatch: &Dispatch) -> SetId {
     let descriptor = dispatch.method.get().descriptor.bytes();
     let result = descriptor.iter().rposition(|&b| b == b')').and_then(|at| descriptor.get(at + 1..));
@@ -181,7 +188,7 @@ pub(super) fn conversion_errors(ex: &mut Exceptions, dispatch: &Dispatch) -> Set
     }
 }
 
-/// Returns the methods that code names in calls and in the handles of function objects.
+/// Returns the methods that code names in calls, or in the method handles of the function objects that it makes.
 fn named(code: &CodeSummary) -> impl Iterator<Item = MethodRef> + '_ {
     let calls = all_actions(code).filter_map(|it| match it.calls? {
         Called::Instruction(_, method) | Called::OnThis(_, method) => Some(method),

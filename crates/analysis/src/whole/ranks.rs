@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use program::hierarchy::{ClassId, Hierarchy};
 
-/// The rank of each class by name. Sorting all classes takes as long as many comparisons of names, so it is done only
-/// after as many comparisons as there are classes.
+/// The rank of each class in the order of class names. Sorting all classes takes as long as many comparisons of
+/// names, so the classes are sorted only after as many comparisons as there are classes.
 #[derive(Default)]
 pub(super) struct Ranks {
     compared: AtomicUsize,
@@ -16,8 +16,8 @@ pub(super) struct Ranks {
 }
 
 impl Ranks {
-    /// Compares two classes by name. In all calls, `hierarchy` must give the same numbers to the same classes;
-    /// classes may be added.
+    /// Compares two classes by name. In all calls for the same ranks, `hierarchy` must give the same ids to the same
+    /// classes; classes may be added between calls.
     pub(super) fn compare(&self, hierarchy: &Hierarchy, a: ClassId, b: ClassId) -> Ordering {
         let places = self.sorted_places(hierarchy).unwrap_or_default();
         match (places.get(a.index()), places.get(b.index())) {
@@ -27,7 +27,8 @@ impl Ranks {
         }
     }
 
-    /// Returns the ranks, by class number; `None` if there were too few comparisons to sort the classes.
+    /// Returns, by the index of the class, the rank of each class in the order of names. Returns `None` while there
+    /// were too few comparisons to make sorting worthwhile.
     fn sorted_places(&self, hierarchy: &Hierarchy) -> Option<&[u32]> {
         if self.places.get().is_none() && self.compared.fetch_add(1, Relaxed) < hierarchy.len() {
             return None;

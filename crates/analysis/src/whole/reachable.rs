@@ -1,4 +1,5 @@
-//! The result of a reachability search from the entry points of a program, as data; [`super::reach`] computes it.
+//! The result of the search for the code that is reached from the entry points of a program, as data.
+//! [`super::reach`] computes the result.
 
 use flow::fuel::{Cancelled, Fuel};
 use program::hierarchy::ClassId;
@@ -11,63 +12,67 @@ use super::sites::{DispatchId, Target};
 /// A method through which control can enter a program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct EntryPoint {
-    /// The method.
+    /// The method through which control enters.
     pub method: MethodId,
-    /// Why the method is an entry point.
+    /// The reason why the method is an entry point.
     pub why: EntryReason,
 }
 
-/// Why a method is an entry point.
+/// The reason why a method is an entry point.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum EntryReason {
-    /// The launcher runs it when it is given this class (JLS §12.1.4).
+    /// The Java launcher runs the method if the launcher is started with the class of this name (JLS §12.1.4).
     Main(Text),
-    /// The launcher creates an object of this class with it, to run its `main`.
+    /// The method is the constructor by which the Java launcher creates an object of the class of this name, to run
+    /// `main` on the object.
     MainObject(Text),
-    /// The launcher initialises this class, which inherits its `main` or has no `main` that can run.
+    /// The method is an initialiser that runs if the Java launcher is started with the class of this name. The class
+    /// inherits its `main`, or has no `main` that can run.
     MainClass(Text),
-    /// The manifest names its class as an agent, by this attribute (`java.lang.instrument`).
+    /// The manifest attribute of this name names the method's class as an agent (`java.lang.instrument`).
     Agent(Text),
-    /// It creates a provider of this service (`java.util.ServiceLoader`).
+    /// The method creates a provider of the service of this name (`java.util.ServiceLoader`).
     Service(Text),
-    /// Code of absent classes may call it.
+    /// Code of absent classes may call the method.
     Callable,
-    /// Code of absent classes may create objects with it.
+    /// The method is a constructor, and code of absent classes may create objects with it.
     Constructible,
-    /// Code of absent classes may call it, or override it and call it by `super`.
+    /// Code of absent classes may call the method, or override it and call it by `super`.
     Overridable,
-    /// Initialising its class runs it, and code of absent classes may initialise the class.
+    /// The method is a class initialiser, and code of absent classes may initialise the class.
     Initializer,
-    /// The user named it.
+    /// The user named the method as an entry point.
     Selected,
 }
 
-/// How control first reached a method, in the order of the search.
+/// How the search for reached code first reached a method.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum From {
-    /// It is the entry point with this number.
+    /// The method is an entry point: the one with this index in [`Reachable::entries`].
     Entry(u32),
-    /// The VM calls it by itself, or creates an object of its class.
+    /// The VM calls the method by itself, or creates an object of the method's class.
     Vm,
-    /// Code of an absent class may call it.
+    /// Code of an absent class may run the method.
     Outside,
-    /// This method calls it, initialises its class, or creates an object on which it is called back.
+    /// The method is reached from this other method, which calls it, initialises its class, or creates an object on
+    /// which it is called back.
     Method(MethodId),
 }
 
-/// The methods and classes that a reachability search reached.
+/// The methods and classes that a search for reached code found.
 #[derive(Clone, Debug)]
 pub struct Reachable {
-    /// The entry points.
+    /// The entry points from which the search started.
     pub entries: Vec<EntryPoint>,
     pub(super) methods: FxHashMap<MethodId, From>,
     pub(super) made: FxHashSet<ClassId>,
-    /// For each dispatch, the targets that created receivers select; sorted.
+    /// For each dispatch, by its index, the targets that receivers select if they are created by reached code;
+    /// sorted.
     pub(super) selected: Vec<Vec<Target>>,
 }
 
 impl Reachable {
-    /// Returns how control first reached the method; `None` if it is not reached.
+    /// Returns how the search first reached the method; `None` if the method is not reached.
     pub fn from(&self, method: MethodId) -> Option<From> {
         self.methods.get(&method).copied()
     }
@@ -87,7 +92,7 @@ impl Reachable {
         self.made.contains(&class)
     }
 
-    /// Returns whether a receiver that reached code creates selects the target.
+    /// Returns whether `target` is selected in `dispatch` by a receiver that reached code creates.
     pub(super) fn is_selected(&self, dispatch: DispatchId, target: Target) -> bool {
         self.selected_of(dispatch).binary_search(&target).is_ok()
     }
@@ -96,10 +101,11 @@ impl Reachable {
         self.selected.get(dispatch.index()).map_or(&[], |it| it)
     }
 
-    /// Returns the dispatches for which created receivers select other targets than in `before`.
+    /// Returns the dispatches for which the selected targets in this result differ from those in the result `before`.
+    /// A target is selected if reached code creates a receiver that selects it.
     ///
     /// # Errors
-    /// [`Cancelled`] if the work is no longer wanted.
+    /// When the work is cancelled.
     pub(super) fn other_dispatches(
         &self,
         before: &Reachable,
@@ -116,10 +122,11 @@ impl Reachable {
         Ok(acc)
     }
 
-    /// Returns the classes with methods that are reached in only one of `self` and `before`.
+    /// Returns the classes that have a method which is reached in this result and not in `before`, or in `before` and
+    /// not in this result.
     ///
     /// # Errors
-    /// [`Cancelled`] if the work is no longer wanted.
+    /// When the work is cancelled.
     pub(super) fn classes_with_others(
         &self,
         before: &Reachable,
@@ -137,14 +144,14 @@ impl Reachable {
         Ok(acc)
     }
 
-    /// Returns the path on which the search reached the method: where control starts, and the methods up to this one,
-    /// which is the last; `None` if the method is not reached.
+    /// Returns the call path on which the search reached the method: how control enters the program, and the methods
+    /// on the path, of which `method` is the last. Returns `None` if the method is not reached.
     pub fn way(&self, method: MethodId) -> Option<(From, Vec<MethodId>)> {
         let mut way = vec![method];
         let mut at = method;
         loop {
             match self.from(at)? {
-                // A method is first reached from a method reached earlier, so this ends.
+                // A method is first reached from a method that was reached earlier, so the loop ends.
                 From::Method(it) => {
                     way.push(it);
                     at = it;

@@ -1,9 +1,9 @@
-//! Records which parts of a solved program an answer was computed from, so that the answer is recomputed only when
-//! one of them changed.
+//! Records the parts of a solved program that an answer is computed from, so that the answer is recomputed only when
+//! one of the parts changed.
 //!
-//! Not recorded is what an answer about a class reads of the class itself, of classes that its code names, and of
-//! their supertypes: an update finds such answers by name ([`super::maintained`]). The record is kept for each
-//! thread, as salsa does, because reads are spread over many functions with many callers.
+//! An answer about a class also depends on the class itself, on the classes that its code names, and on their
+//! supertypes. These are not recorded, because an update finds the affected answers by name ([`super::maintained`]).
+//! The record belongs to the thread, as in salsa, because reads are spread over many functions with many callers.
 
 use std::cell::{Cell, RefCell};
 
@@ -13,37 +13,40 @@ use rustc_hash::FxHashSet;
 
 use super::sites::{DispatchId, FunctionSiteId};
 
-/// A part of a solved program.
+/// A part of a solved program that an answer can depend on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Read {
-    /// The value of a node.
+    /// The exceptions that a node lets out in the solution.
     Value(NodeId),
-    /// The own value of a node.
+    /// The exceptions that arise at a node itself, without those of the nodes that it includes.
     Own(NodeId),
-    /// All inflows of a node, and the distance of each from the nearest open origin.
+    /// All nodes that a node includes, each with its distance (number of inclusions) to the nearest node where open
+    /// exceptions arise.
     Ways(NodeId),
-    /// The distance of a node from the nearest open origin, and the first steps of the shortest paths there: most
-    /// searches for a reason read no other steps.
+    /// The distance (number of inclusions) from a node to the nearest node where open exceptions arise, and the first
+    /// inclusions on the shortest paths to such nodes. Most searches for the reason of an open part read no other
+    /// inclusions.
     Nearest(NodeId),
     /// The targets of a dispatch.
     Dispatch(DispatchId),
-    /// Why a dispatch may have other targets, and the link errors of its calls.
+    /// The reason why a dispatch may have unknown targets, and the link errors of its calls.
     Cause(DispatchId),
-    /// The target of a function object's handle.
+    /// The method that the method handle of a function object invokes.
     Function(FunctionSiteId),
-    /// The methods that a request to a class loader of the program may run.
+    /// The methods that may run when a class loader of the program is called to load a class.
     Loading,
-    /// All classes: which are serializable, and their methods.
+    /// Which classes exist, which methods they have, and which of them are serializable.
     Classes,
 }
 
 thread_local! {
-    /// Whether the thread records reads. It is checked far more often than something is recorded.
+    /// Whether this thread records which parts of a solved program are read. The flag is checked far more often than
+    /// a read is recorded.
     static IS_NOTING: Cell<bool> = const { Cell::new(false) };
     static NOTED: RefCell<FxHashSet<Read>> = RefCell::default();
 }
 
-/// Ends the recording when it is dropped, also on a panic.
+/// A guard that ends the recording of reads when the guard is dropped, also on a panic.
 struct Noting;
 
 impl Drop for Noting {
@@ -52,10 +55,10 @@ impl Drop for Noting {
     }
 }
 
-/// Runs a function and returns its result with the parts that it read. Calls must not be nested: what an inner
-/// question reads belongs to the outer one.
+/// Calls `ask`, and returns its result together with the parts of the solved program that were read during the call.
+/// Calls of this function must not be nested, because the inner call would discard the reads of the outer call.
 pub fn noted<T>(ask: impl FnOnce() -> T) -> (T, Vec<Read>) {
-    debug_assert!(!IS_NOTING.get(), "recording of reads must not be nested");
+    debug_assert!(!IS_NOTING.get(), "a recording of reads must not start while another is running");
     NOTED.with_borrow_mut(FxHashSet::clear);
     IS_NOTING.set(true);
     let noting = Noting;
@@ -64,7 +67,7 @@ pub fn noted<T>(ask: impl FnOnce() -> T) -> (T, Vec<Read>) {
     (answer, NOTED.with_borrow_mut(|it| it.drain().collect()))
 }
 
-/// Records that a part is read, if the thread is recording.
+/// Records that a part of the solved program is read, if this thread is recording reads.
 #[inline]
 pub(super) fn note(it: Read) {
     if IS_NOTING.get() {
@@ -72,7 +75,8 @@ pub(super) fn note(it: Read) {
     }
 }
 
-/// Runs a function that reads all of a program, without recording; its caller records the relevant parts.
+/// Calls `read` without recording what it reads, because it reads all of a program. The caller must record the parts
+/// on which its answer depends.
 pub(super) fn unnoted<T>(read: impl FnOnce() -> T) -> T {
     let was_noting = IS_NOTING.replace(false);
     let answer = read();
@@ -80,16 +84,16 @@ pub(super) fn unnoted<T>(read: impl FnOnce() -> T) -> T {
     answer
 }
 
-/// What updates of a solved program changed, for clients that keep answers.
+/// The parts of a solved program that updates changed, for clients that store answers.
 #[derive(Debug, Default)]
 pub struct Touched {
-    /// The parts that may have changed.
+    /// The parts of the program that may have changed.
     pub reads: FxHashSet<Read>,
-    /// The classes about which any answer may have changed, because the class, a class that its code names, or a
-    /// supertype of one of these changed.
+    /// The classes about which all answers may have changed, because the class itself, a class that its code names,
+    /// or a supertype of one of them changed.
     pub classes: FxHashSet<ClassName>,
-    /// Whether any answer may have changed.
+    /// Whether all answers about all classes may have changed.
     pub all: bool,
-    /// The number of nodes whose values changed.
+    /// The number of nodes whose exceptions in the solution changed.
     pub values: usize,
 }

@@ -1,4 +1,5 @@
-//! Finds the receivers that make a call go to a method, and the supertypes that make them receivers.
+//! Finds the classes of receivers that make a call run a certain method, and the supertypes through which they are
+//! receivers of the call.
 
 use bir::body::CallKind;
 use classfile::names::{ClassName, MethodRef};
@@ -14,28 +15,29 @@ use super::loading::own_loaders;
 use super::sites::{Site, Target};
 use super::tables::CallTable;
 
-/// A class whose objects select a method, and why they may be receivers of the call.
+/// A class whose objects, as receivers, make a call run a certain method, with the supertypes that make them
+/// receivers of the call.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Receiver {
-    /// The class.
+    /// The class of the receivers.
     pub class: Text,
-    /// The chain of supertypes from the class to the one that the call names, both included. If only an absent class
-    /// may connect the two, the chain ends with that class.
+    /// The chain of supertypes from the class of the receivers to the class that the call names, both included. If
+    /// only an absent class may connect these two classes, the chain ends with the absent class.
     pub chain: Vec<Text>,
 }
 
-/// The objects whose class decides where a call goes.
+/// The objects whose class decides which method a call runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Selector {
-    /// The receivers of a call of this method, as the instruction names it.
+    /// The receivers of a virtual call. The name is that of the method that the call instruction names.
     Receivers(MethodName),
-    /// The class loaders that are asked to load a class.
+    /// The class loaders of the program. The call is one that loads a class.
     Loaders,
 }
 
 impl Selector {
-    /// Returns the objects whose class decides where the call goes; `None` if there are none, as for an
-    /// initialisation.
+    /// Returns the objects whose class decides which method the call runs. Returns `None` if no object decides it,
+    /// for example for an initialisation.
     pub fn of(call: &Call) -> Option<Selector> {
         match (call.declared, call.kind) {
             (Some(declared), _) => Some(Selector::Receivers(declared)),
@@ -45,7 +47,8 @@ impl Selector {
     }
 }
 
-/// Returns the classes whose objects select a target of a call of `caller`, each with its chain; at most `limit`.
+/// Returns at most `limit` classes whose objects make a call in the method `caller` run the method `target`, each
+/// with its chain of supertypes. `selector` tells which objects of the call decide.
 pub fn selecting(
     calls: &CallTable,
     caller: MethodId,
@@ -59,8 +62,8 @@ pub fn selecting(
     }
 }
 
-/// Returns the receivers for which a virtual call of the method `by` in code of `caller` goes to `target`, each with
-/// its chain; at most `limit`.
+/// Returns at most `limit` classes whose objects, as receivers of a virtual call of `by` in the method `caller`, make
+/// the call run `target`, each with its chain of supertypes.
 fn receivers(
     calls: &CallTable,
     caller: MethodId,
@@ -107,7 +110,8 @@ fn receivers(
     acc
 }
 
-/// Returns the class loaders of the program that select a method, each with its chain; at most `limit`.
+/// Returns at most `limit` of the program's class loader classes that load classes by `method`, each with its chain
+/// of supertypes.
 fn loaders(calls: &CallTable, method: MethodId, limit: usize) -> Vec<Receiver> {
     let hierarchy = &calls.classes.hierarchy;
     let listed = calls.loading.as_ref().is_some_and(|it| it.targets.contains(&method));
@@ -119,14 +123,16 @@ fn loaders(calls: &CallTable, method: MethodId, limit: usize) -> Vec<Receiver> {
     chains.collect()
 }
 
-/// Returns the shortest chain of supertypes from a class to a name. If the class is a receiver only because of an
-/// absent class (`known` is false), returns the chain to that class.
+/// Returns the shortest chain of supertypes from a class to the class named `to`. If `known` is false, the class is a
+/// receiver only because of an absent class above it, and the chain ends with that absent class. Returns `None` if
+/// there is no chain.
 fn chain(calls: &CallTable, class: ClassId, to: ClassName, known: bool) -> Option<Vec<Text>> {
     let absent = if known { None } else { chain_to(calls, class, None) };
     absent.or_else(|| chain_to(calls, class, Some(to)))
 }
 
-/// Returns the shortest chain of supertypes from a class to a name, or, without a name, to an absent class.
+/// Returns the shortest chain of supertypes from a class to the class named `to`, or, if `to` is `None`, to an absent
+/// class. Returns `None` if there is no chain.
 fn chain_to(calls: &CallTable, class: ClassId, to: Option<ClassName>) -> Option<Vec<Text>> {
     let hierarchy = &calls.classes.hierarchy;
     let mut queue: Vec<(Link, usize)> = vec![(Link::Present(class), usize::MAX)];

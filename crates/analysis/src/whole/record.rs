@@ -1,4 +1,4 @@
-//! Builds a program from class files: one record per class, made by parallel workers, then the join of all records.
+//! Builds a program from class files: parallel workers make one record for each class, then all records are joined.
 
 use std::sync::Arc;
 
@@ -15,25 +15,26 @@ use super::tables::{ClassTable, WholeOptions};
 use crate::parts::{BodyKind, ClassParts, MethodPart, PartOptions, Scratch, StageTimes, Wanted};
 use crate::summary::{ClassSummary, MethodSummary, method_summary};
 
-/// What the rest of a program needs to know of one class file.
+/// The part of one class file that the rest of a program needs: the class's outline, the summaries of its methods
+/// and, for a `module-info`, its module descriptor.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClassRecord {
     outline: Arc<Outline>,
     summary: Arc<ClassSummary>,
-    /// The module descriptor, for a `module-info`.
+    /// The module descriptor of a `module-info`; `None` for any other class.
     module: Option<Arc<Module>>,
     /// Whether the class or one of its methods is a ghost.
     is_ghost: bool,
 }
 
 impl ClassRecord {
-    /// Returns the record of a class, given its parts; `module` is for a `module-info`.
+    /// Creates the record of a class from its parts. `module` is `None` unless the class is a `module-info`.
     pub fn new(outline: Arc<Outline>, summary: Arc<ClassSummary>, module: Option<Module>) -> Self {
         let is_ghost = outline.ghost.is_some() || outline.methods.iter().any(|it| it.ghost.is_some());
         ClassRecord { outline, summary, module: module.map(Arc::new), is_ghost }
     }
 
-    /// Returns what other classes see of the class.
+    /// Returns the outline of the class.
     pub fn outline(&self) -> &Arc<Outline> {
         &self.outline
     }
@@ -43,18 +44,19 @@ impl ClassRecord {
         self.outline.class
     }
 
-    /// Returns whether the record shadows the same records as `before` does in its place, and is shadowed by the
-    /// same: both are of the same class, and both or neither contain ghosts.
+    /// Returns whether, in the place of `before`, this record shadows the same records and is shadowed by the same
+    /// records. This is so if both records are of the same class, and both or neither contain ghosts.
     pub fn stands_like(&self, before: &ClassRecord) -> bool {
         self.is_same_class(before) && self.is_ghost == before.is_ghost
     }
 
-    /// Returns whether both records are of the same class; false for modules.
+    /// Returns whether both records are of the same class; false if one of them is a module descriptor.
     pub fn is_same_class(&self, before: &ClassRecord) -> bool {
         self.class() == before.class() && !self.outline.flags.is_module() && !before.outline.flags.is_module()
     }
 
-    /// Returns the change that makes this record the definition of `class`, which is `None` if the class is new.
+    /// Returns the change that makes this record the definition of `class`, in the role `role`. `class` is `None` if
+    /// the program does not have the class yet.
     pub fn change_of(&self, class: Option<ClassId>, role: Role) -> ClassChange {
         ClassChange { class, now: Some((Arc::clone(&self.outline), Arc::clone(&self.summary), role)) }
     }
@@ -65,11 +67,11 @@ impl ClassRecord {
     }
 }
 
-/// Like [`class_record`], for a class whose exceptions are never requested. It reads only the bodies that may create
-/// function objects, because those may be receivers of calls in any class.
+/// Returns a reduced record, for a class about whose exceptions no question is asked. Only the bodies that may create
+/// function objects are read, because these objects may be receivers of calls in any class.
 ///
 /// # Errors
-/// See [`class_record`].
+/// If the structure of the class file cannot be read. The class then counts as absent.
 pub fn record_of_functions(bytes: &[u8], scratch: &mut Scratch) -> Result<ClassRecord> {
     let parts = ClassParts::read_structure(bytes)?;
     let mut methods = Vec::new();
@@ -97,10 +99,10 @@ fn summary_alone(part: MethodPart, scratch: &mut Scratch) -> MethodSummary {
     summary
 }
 
-/// Returns the record of a class file. `scratch` is memory that is reused from one class to the next.
+/// Returns the record of a class file. `scratch` is working memory that is reused from one class to the next.
 ///
 /// # Errors
-/// If the structure of the file cannot be read: the class then counts as absent.
+/// If the structure of the class file cannot be read. The class then counts as absent.
 pub fn class_record(bytes: &[u8], scratch: &mut Scratch) -> Result<ClassRecord> {
     let parts = ClassParts::read_for_summaries(bytes)?;
     let options = PartOptions { select: &|_| true, wanted: Wanted::Summary, clock: None };
@@ -111,10 +113,10 @@ pub fn class_record(bytes: &[u8], scratch: &mut Scratch) -> Result<ClassRecord> 
     joined(bytes, &parts, methods)
 }
 
-/// Returns the record of a class file that has been parsed; `methods` are all its methods.
+/// Returns the record of a class file whose parts are already read. `methods` are all methods of the class.
 ///
 /// # Errors
-/// See [`class_record`].
+/// If an attribute about the module, or the name of a supertype or member cannot be read.
 pub fn class_record_of(
     bytes: &[u8],
     parts: &ClassParts<'_>,
@@ -131,23 +133,26 @@ fn joined(bytes: &[u8], parts: &ClassParts<'_>, methods: Vec<MethodSummary>) -> 
     Ok(ClassRecord::new(Arc::new(outline), Arc::new(summary), module))
 }
 
-/// Facts about packages besides those in the modules of the JDK image. Names are in internal form: `sun/nio/ch`.
+/// Facts about packages in addition to those that the modules of the JDK image declare. Names of packages are in
+/// internal form: `sun/nio/ch`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Packages {
-    /// Packages that code of any module may use although no module exports them.
+    /// The packages that code of any module may use although no module exports them.
     pub add_exports: Vec<String>,
-    /// Packages of classes outside the JDK image that no class from elsewhere belongs to, each with the reason.
+    /// The packages, other than those of the JDK image, that are closed to classes from other containers, each with
+    /// the reason.
     pub owners: Vec<(String, Owner)>,
 }
 
 impl ClassTable {
-    /// Joins the classes, in class-path order. Of two records of one class the first counts, except that a ghost
-    /// yields to a record that is not a ghost, even to a later one (`semantics.md` §1).
+    /// Builds the table from the records of classes, in class-path order. If two records are of the same class, the
+    /// first is used, with one exception: a record with a ghost yields to a record without, even to a later one
+    /// (`semantics.md` §1).
     pub fn new(records: Vec<(ClassRecord, Role)>, options: &WholeOptions) -> Self {
         ClassTable::with_packages(records, options, &Packages::default())
     }
 
-    /// Like [`ClassTable::new`], with further facts about packages.
+    /// Builds the table from the records of classes like [`ClassTable::new`], with additional facts about packages.
     pub fn with_packages(
         records: Vec<(ClassRecord, Role)>,
         options: &WholeOptions,
@@ -156,10 +161,11 @@ impl ClassTable {
         uncancelled(|fuel| ClassTable::joined(records, options, packages, fuel))
     }
 
-    /// Like [`ClassTable::with_packages`], for work that may be cancelled.
+    /// Builds the table from the records of classes like [`ClassTable::with_packages`], but the work may be
+    /// cancelled.
     ///
     /// # Errors
-    /// [`Cancelled`] if the work is no longer wanted.
+    /// When the work is cancelled.
     pub fn joined(
         records: Vec<(ClassRecord, Role)>,
         options: &WholeOptions,
@@ -207,23 +213,23 @@ impl ClassTable {
     }
 }
 
-/// The change of one class.
+/// The change of one class of a program.
 #[derive(Clone, Debug)]
 pub struct ClassChange {
-    /// The class before the change; `None` if it is new.
+    /// The changed class, by its id before the change; `None` if the class is new.
     pub class: Option<ClassId>,
-    /// The class after the change; `None` if it was removed.
+    /// The outline, summary and role of the class after the change; `None` if the class was removed.
     pub now: Option<(Arc<Outline>, Arc<ClassSummary>, Role)>,
 }
 
-/// The classes that changed, and the records that are now shadowed: see [`ClassTable::passed_over`].
+/// The changes of classes, and the records that are shadowed after the changes ([`ClassTable::passed_over`]).
 pub type Changes = (Vec<ClassChange>, Arc<[(usize, usize)]>);
 
 impl ClassTable {
-    /// Returns the classes that differ between the records `before`, from which the program was built, and the
-    /// records `now`. Both are in class-path order, and containers that did not change may be left out of both.
-    /// `None` if more than `limit` classes differ, if modules are among the differing records, or if two records are
-    /// of one class.
+    /// Returns the changes of classes between the records `before`, from which the program was built, and the present
+    /// records `now`. Both lists are in class-path order; the records of containers that did not change may be left
+    /// out of both. Returns `None` if more than `limit` classes differ, if a module descriptor is among the differing
+    /// records, or if two records are of the same class.
     pub fn few_changes(
         &self,
         before: &[(ClassRecord, Role)],
@@ -263,8 +269,8 @@ impl ClassTable {
         (all_distinct && changes.len() <= limit).then(|| (changes, Arc::default()))
     }
 
-    /// Returns the classes that differ between the program and `records`, which are all present records in class-path
-    /// order. `None` if more than `limit` classes differ, or if modules of the platform do.
+    /// Returns the changes of classes between the program and `records`, which are all present records in class-path
+    /// order. Returns `None` if more than `limit` classes differ, or if a module of the platform differs.
     pub fn any_changes(&self, records: &[(ClassRecord, Role)], limit: usize) -> Option<Changes> {
         let modules = records.iter().filter(|it| it.1 == Role::Jdk && it.0.outline.flags.is_module());
         if !modules.filter_map(|it| it.0.module.as_deref()).eq(&self.surroundings.modules) {
@@ -301,36 +307,38 @@ impl ClassTable {
     }
 }
 
-/// Returns the classes that no JVM links.
+/// Returns the classes that every JVM refuses to link because of a fault in their supertypes.
 pub(super) fn refused(hierarchy: &Hierarchy) -> FxHashSet<ClassId> {
     let fault = |it: &&Problem| !matches!(it.kind, ProblemKind::Duplicate | ProblemKind::TooManySupertypes);
     let refused = hierarchy.problems().iter().filter(fault);
     refused.filter_map(|it| hierarchy.class(it.class)).collect()
 }
 
-/// A definition of a class: in a record, a file or an entry of a library.
+/// One of the definitions of a class. `T` identifies the place of the definition: a record, a file or an entry of a
+/// library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Definer<T> {
-    /// The record, file or entry that defines the class.
+    /// The record, file or entry that contains the definition.
     pub by: T,
     /// Whether the class, or one of its methods, is a ghost in this definition.
     is_ghost: bool,
 }
 
 impl<T: Copy> Definer<T> {
-    /// Returns which of two definitions of one class counts, where `self` is earlier on the class path: code replaces
-    /// a ghost.
+    /// Returns which of two definitions of one class takes effect: `self`, or `later`, which comes later on the class
+    /// path. `later` takes effect only if `self` contains a ghost and `later` does not.
     pub fn or(self, later: Self) -> Self {
         if self.is_ghost && !later.is_ghost { later } else { self }
     }
 
-    /// Returns the same definition, given by something else.
+    /// Returns the same definition, with its place converted by the function `by`.
     pub fn map<U>(self, by: impl FnOnce(T) -> U) -> Definer<U> {
         Definer { by: by(self.by), is_ghost: self.is_ghost }
     }
 }
 
-/// Returns for each class the definition that counts; the records are in class-path order. Modules are left out.
+/// Returns, for each class, which of its definitions takes effect. The records are in class-path order; module
+/// descriptors are left out.
 pub fn definers<'a, T: Copy>(
     records: impl Iterator<Item = (T, &'a ClassRecord)>,
 ) -> FxHashMap<ClassName, Definer<T>> {
@@ -346,7 +354,7 @@ pub fn definers<'a, T: Copy>(
     acc
 }
 
-/// Returns whether code calls a method of an absent class.
+/// Returns whether code calls a method of a class that is not in `present`, the classes of the program.
 fn names_outside(
     summaries: &[Arc<ClassSummary>],
     present: &FxHashMap<ClassName, Definer<usize>>,

@@ -1,4 +1,4 @@
-//! Resolves the calls of joined classes: registers every call, then finds the targets of all dispatches.
+//! Resolves the calls of a program: registers every call, then computes the targets of all dispatches.
 
 use flow::fuel::{Cancelled, Fuel, uncancelled};
 use flow::functional::Function;
@@ -18,16 +18,16 @@ use super::sites::FunctionSite;
 use super::tables::{CallTable, ClassTable, WholeOptions};
 use crate::summary::CodeSummary;
 
-/// Returns the program with the targets of its calls. With `entries`, receivers are only the objects that are created
-/// by code reached from these entry points.
+/// Returns the program with the targets of its calls. If `entries` is given, the calls go only to receivers that are
+/// created by code reached from these entry points. If it is `None`, every object may be a receiver.
 pub fn resolved(classes: ClassTable, options: WholeOptions, entries: Option<Vec<EntryPoint>>) -> CallTable {
     uncancelled(|fuel| resolved_cancellable(classes, options, entries, fuel))
 }
 
-/// [`resolved`], for work that may be cancelled.
+/// Computes the targets of a program's calls like [`resolved`], but the work may be cancelled.
 ///
 /// # Errors
-/// [`Cancelled`] if the work is no longer wanted.
+/// When the work is cancelled.
 pub(super) fn resolved_cancellable(
     classes: ClassTable,
     options: WholeOptions,
@@ -56,7 +56,7 @@ pub(super) fn resolved_cancellable(
     Ok(calls)
 }
 
-/// Registers every call, so that each dispatch exists before targets are searched.
+/// Registers every call of the program, so that all dispatches exist before their targets are computed.
 fn register_all(calls: &mut CallTable, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
     let classes = calls.classes.clone();
     fuel.ask()?;
@@ -80,12 +80,14 @@ fn register_all(calls: &mut CallTable, fuel: &mut Fuel<'_>) -> Result<(), Cancel
     Ok(())
 }
 
-/// Registers the dispatches of calls that the VM makes, for the reachability search.
+/// Registers the virtual calls that the VM makes by itself, so that their targets are computed. Only the search for
+/// reached code needs these calls.
 pub(super) fn ask_upcalls(calls: &mut CallTable) {
     upcalls().into_iter().for_each(|it| calls.ask_virtual(it));
 }
 
-/// Registers what code of a class calls and initialises.
+/// Registers the calls in code of the class `caller`, so that their targets are computed, and caches which classes
+/// the code initialises.
 pub(super) fn ask_code(calls: &mut CallTable, caller: ClassId, code: &CodeSummary) {
     for action in actions_of(code) {
         if let Some(what) = action.initializes {
@@ -97,19 +99,20 @@ pub(super) fn ask_code(calls: &mut CallTable, caller: ClassId, code: &CodeSummar
     }
 }
 
-/// Removes the cached initialisations of some code, because they are not kept up to date while no class has the code.
-/// Other code with the same initialisations computes them each time.
+/// Removes from the cache the initialisations of code that was removed from its class, because the cached entries
+/// would not be updated any more. If other code has the same initialisations, they are recomputed on each use.
 pub(super) fn forget_initialized(calls: &mut CallTable, code: &CodeSummary) {
     actions_of(code).filter_map(|it| it.initializes).for_each(|it| calls.forget_initialized(it));
 }
 
-/// Returns the actions of code, and those of the handles of function objects that it creates.
+/// Returns the actions of the code (calls and initialisations, for example), and those of the method handles of the
+/// function objects that the code creates.
 fn actions_of(code: &CodeSummary) -> impl Iterator<Item = Action> {
     let handles = code.dynamics.iter().filter_map(|it| it.function.as_ref()).map(|it| it.handle);
     all_actions(code).chain(handles.map(Action::of_handle))
 }
 
-/// Adds the function objects that a method creates.
+/// Adds to the table the function objects that the code of the method `owner` creates.
 pub(super) fn add_functions(calls: &mut CallTable, owner: MethodId, code: &CodeSummary) {
     for (i, site) in (0..).zip(&code.dynamics) {
         if let Some(function) = &site.function {

@@ -1,5 +1,5 @@
-//! Finds the instructions that resolve a class and so may call a class loader of the program, under `--link-errors`
-//! (JVMS §5.4.3).
+//! Finds the instructions that resolve a class. Under `--link-errors`, such an instruction may call a class loader of
+//! the program (JVMS §5.4.3).
 
 use bir::body::{Body, CallKind, Expr, Instr, InstrId};
 use classfile::names::{ClassName, FieldRef, MethodRef};
@@ -17,14 +17,16 @@ use super::sites::{Node, Site};
 use super::tables::CallTable;
 use crate::summary::CodeSummary;
 
-/// Whether something resolves a class, and how exceptions of class loaders then come out.
+/// Whether code resolves a class, which may call a class loader, and how the exceptions of the class loader come out
+/// of the code.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Resolves {
-    /// They may come out unchanged.
+    /// Whether the code resolves a class such that the class loader's exceptions may come out unchanged.
     plainly: bool,
-    /// They may come out wrapped: JVMS §5.4.3.6 does not determine whether they are.
+    /// Whether the class loader's exceptions may come out wrapped in a BootstrapMethodError. JVMS §5.4.3.6 leaves
+    /// open whether they are wrapped.
     dynamically: bool,
-    /// The resolution may occur earlier in the bytecode than the instruction.
+    /// Whether the class may be resolved earlier in the bytecode than at the instruction.
     pub(super) earlier: bool,
 }
 
@@ -44,17 +46,17 @@ impl Resolves {
     }
 }
 
-/// Finds what the instructions of a body resolve.
+/// Finds the instructions of one body that resolve classes.
 pub(super) struct Resolving<'a> {
     calls: &'a CallTable,
     caller: ClassId,
     body: &'a Body,
-    /// The `catch` instructions that resolve Throwable.
+    /// The `catch` instructions at which the class Throwable is resolved.
     handlers: FxHashSet<InstrId>,
 }
 
 impl<'a> Resolving<'a> {
-    /// Prepares the body of a method of `caller`.
+    /// Creates a resolver for `body`, the body of a method of the class `caller`.
     pub(super) fn new(calls: &'a CallTable, caller: ClassId, body: &'a Body) -> Self {
         let mut acc = Resolving { calls, caller, body, handlers: FxHashSet::default() };
         if calls.may_load(caller) && calls_loader(calls, caller, well_known().throwable) {
@@ -64,7 +66,8 @@ impl<'a> Resolving<'a> {
         acc
     }
 
-    /// Returns what an instruction with these sources resolves.
+    /// Returns whether the instruction `instr` resolves a class. `sources` are the sources of exceptions in the
+    /// instruction.
     pub(super) fn at(&self, instr: InstrId, sources: &[Source]) -> Resolves {
         let Resolving { calls, caller, body, .. } = *self;
         if !calls.may_load(caller) {
@@ -91,8 +94,8 @@ impl<'a> Resolving<'a> {
     }
 }
 
-/// Returns whether the class loader of `caller` already knows the class: that is so for `caller` itself and for its
-/// direct supertypes (JVMS §5.3.5).
+/// Returns whether the class loader of `caller` already knows the class: it knows `caller` itself and its direct
+/// supertypes (JVMS §5.3.5).
 fn is_known_to_loader(calls: &CallTable, caller: ClassId, class: ClassName) -> bool {
     let hierarchy = &calls.classes.hierarchy;
     let above = hierarchy.super_class(caller).into_iter().chain(hierarchy.interfaces(caller).iter().copied());
@@ -103,18 +106,18 @@ fn is_known_to_loader(calls: &CallTable, caller: ClassId, class: ClassName) -> b
         })
 }
 
-/// Returns whether resolving a class calls a class loader.
+/// Returns whether resolving `class` in code of `caller` calls a class loader.
 fn calls_loader(calls: &CallTable, caller: ClassId, class: ClassName) -> bool {
     class.element().is_some_and(|it| !is_known_to_loader(calls, caller, it))
 }
 
-/// Returns whether resolving a method calls a class loader: for its class, or, if that is known and the method may be
-/// private in another class, for nest hosts (JVMS §5.4.4).
+/// Returns whether resolving a method in code of `caller` calls a class loader: to load the class that the reference
+/// names, or, if the reference may lead to a private method of another class, to load nest hosts (JVMS §5.4.4).
 fn method_calls_loader(calls: &CallTable, caller: ClassId, kind: CallKind, method: MethodRef) -> bool {
     calls_loader(calls, caller, method.class()) || may_be_private(calls, caller, kind, method)
 }
 
-/// Returns whether the method may be a private method of another class.
+/// Returns whether the method that is called in code of `caller` may be a private method of another class.
 fn may_be_private(calls: &CallTable, caller: ClassId, kind: CallKind, method: MethodRef) -> bool {
     match calls.dispatches.asked(caller, kind, method) {
         Site::Method(it) => it.class != caller && declared(&calls.classes.hierarchy, it).flags.is_private(),
@@ -137,7 +140,8 @@ fn field_calls_loader(calls: &CallTable, caller: ClassId, field: FieldRef) -> bo
         }
 }
 
-/// Returns what a source in a method of `caller` resolves, apart from what the `mayinit` before it resolves.
+/// Returns whether a source of exceptions in code of `caller` resolves a class. Classes that the preceding `mayinit`
+/// statement resolves are ignored.
 fn resolves(calls: &CallTable, caller: ClassId, source: Source) -> Resolves {
     Resolves::plainly(match source {
         Source::Exact(_) | Source::Cone(_) | Source::Caught(_) | Source::Object(_) => false,
@@ -145,11 +149,11 @@ fn resolves(calls: &CallTable, caller: ClassId, source: Source) -> Resolves {
         Source::Call(kind, method) | Source::CallOnThis(kind, method) => {
             method_calls_loader(calls, caller, kind, method)
         }
-        // The class was resolved when the object was created.
+        // The class was already resolved when the object was created.
         Source::Construct(method) => may_be_private(calls, caller, CallKind::Special, method),
         Source::Initialize(what) => match what {
             Initialized::Class(class) => calls_loader(calls, caller, class),
-            // The accessed member is not known.
+            // The accessed member is unknown.
             Initialized::ClassOrAbove(class) => {
                 class == calls.classes.hierarchy.name(caller) || calls_loader(calls, caller, class)
             }
@@ -166,13 +170,13 @@ fn resolves(calls: &CallTable, caller: ClassId, source: Source) -> Resolves {
     })
 }
 
-/// Returns whether code of the class resolves anything.
+/// Returns whether `code`, a body of the class `caller`, resolves any class.
 pub(super) fn resolves_any(calls: &CallTable, caller: ClassId, code: &CodeSummary) -> bool {
     resolves_in(calls, caller, code).into_iter().any(|it| it != Resolves::NOTHING)
 }
 
-/// Returns whether code of the class resolves anything that its expressions name; these may be evaluated anywhere in
-/// the method.
+/// Returns whether expressions of `code`, a body of the class `caller`, resolve any class. The expressions may be
+/// evaluated anywhere in the method.
 pub(super) fn resolves_anywhere(calls: &CallTable, caller: ClassId, code: &CodeSummary) -> bool {
     let summary = &code.summary;
     summary.named.iter().any(|&it| calls_loader(calls, caller, it))
@@ -181,7 +185,8 @@ pub(super) fn resolves_anywhere(calls: &CallTable, caller: ClassId, code: &CodeS
         })
 }
 
-/// Returns what is resolved in each context of a body.
+/// Returns, for each context of a body of the class `caller` (the code under the same exception-table rows), whether
+/// code in the context resolves a class.
 pub(super) fn resolves_in(calls: &CallTable, caller: ClassId, code: &CodeSummary) -> Vec<Resolves> {
     let summary = &code.summary;
     let anywhere = resolves_anywhere(calls, caller, code);
@@ -196,8 +201,8 @@ pub(super) fn resolves_in(calls: &CallTable, caller: ClassId, code: &CodeSummary
     acc
 }
 
-/// Adds the exceptions of resolving. Linking a call site or dynamic constant wraps everything except errors; HotSpot
-/// also wraps the exceptions of class loaders there.
+/// Adds to `out` the exceptions that resolving a class lets out. When a call site or dynamic constant is linked, the
+/// VM wraps every exception that is not an error; HotSpot then also wraps the exceptions of class loaders.
 pub(super) fn resolving_flows(ex: &mut Exceptions, what: Resolves, out: &mut Vec<Flow>) {
     if what.plainly {
         out.push(Flow::Node(Node::Loading));

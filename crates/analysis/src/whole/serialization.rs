@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use classfile::names::{ClassName, Descriptor, Name};
 
-/// The direction of an object stream.
+/// Whether an object stream writes or reads objects.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction {
     /// The stream writes the object.
@@ -13,20 +13,20 @@ pub(super) enum Direction {
     Reading,
 }
 
-/// A method that a class may declare for object streams.
+/// A method that object streams call if a class declares it.
 pub(super) struct StreamMethod {
-    /// The direction of the streams that call the method.
+    /// Whether streams call the method when they write or when they read an object.
     pub(super) direction: Direction,
     /// The name of the method.
     pub(super) name: Name,
     /// The descriptor of the method.
     pub(super) descriptor: Descriptor,
-    /// Whether the method replaces the object. Such a method may be inherited and may have any access. The other
-    /// methods are private, and write or read the fields of their own class.
+    /// Whether the method replaces the object by another object. A class may inherit such a method, and the method
+    /// may have any access. The other methods are private, and write or read the fields of their own class.
     pub(super) replaces: bool,
 }
 
-/// Returns all methods that object streams call, except those of `Externalizable`.
+/// Returns all methods that object streams call by name. The methods of `Externalizable` are not among them.
 pub(super) fn stream_methods() -> &'static [StreamMethod] {
     use Direction::{Reading, Writing};
     static ALL: LazyLock<[StreamMethod; 5]> = LazyLock::new(|| {
@@ -47,13 +47,13 @@ pub(super) fn stream_methods() -> &'static [StreamMethod] {
     &*ALL
 }
 
-/// The interface of classes whose fields a stream writes one by one.
+/// Returns the name `java/io/Serializable`, the interface of classes whose fields a stream writes one by one.
 pub(super) fn serializable() -> ClassName {
     static NAME: LazyLock<ClassName> = LazyLock::new(|| ClassName::new(b"java/io/Serializable"));
     *NAME
 }
 
-/// The interface of classes that write their content themselves.
+/// Returns the name `java/io/Externalizable`, the interface of classes that write their content themselves.
 pub(super) fn externalizable() -> ClassName {
     static NAME: LazyLock<ClassName> = LazyLock::new(|| ClassName::new(b"java/io/Externalizable"));
     *NAME

@@ -8,13 +8,13 @@ use rustc_hash::FxHashMap;
 use super::graph::Within;
 use super::lattice::Exceptions;
 
-/// The state that each reader of a solved program needs: the exception sets, which grow while it reads, and their
-/// printable forms.
+/// The state that each client needs to read answers from a solved program: the exception sets, to which reading adds
+/// sets, and their printable forms.
 #[derive(Clone)]
 pub struct Sets {
-    /// The exception sets.
+    /// The exception sets of the program, with those that reading has added.
     pub exceptions: Exceptions,
-    /// The printable forms of the sets.
+    /// A cache of the printable forms of the exception sets.
     pub texts: Texts,
 }
 

@@ -1,7 +1,8 @@
-//! The types that describe where calls go: call sites, dispatches, their targets, function objects, and the nodes of
-//! the system of inclusions. This module contains only data.
+//! The types for the targets of calls: call sites, dispatches, their targets, function objects, and the nodes of the
+//! system of inclusions. This module contains only data.
 //!
-//! An id keeps its meaning as long as a program is kept. Ids are never printed and never decide the order of results.
+//! An id keeps its meaning as long as its program exists. Ids are never printed and never decide the order of
+//! results.
 
 use bir::body::CallKind;
 use classfile::bootstrap::{HandleKind, MethodHandle};
@@ -10,122 +11,123 @@ use flow::functional::Function;
 use program::hierarchy::ClassId;
 use program::members::{LinkError, MethodId};
 
-/// The id of a dispatch: a virtual call by the names at its call site. Belongs to one
-/// [`super::dispatch::Dispatches`].
+/// The id of a dispatch: all virtual calls with the same class, name and descriptor at the call site. An id is valid
+/// only in the [`super::dispatch::Dispatches`] that created it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct DispatchId(u32);
 
-/// The id of a function object: an object whose class exists only at run time, made by a `LambdaMetafactory` site.
-/// Belongs to one [`super::tables::CallTable`].
+/// The id of a function object: an object that a `LambdaMetafactory` site makes, and whose class exists only at run
+/// time. An id is valid only in the [`super::tables::CallTable`] that contains the function object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FunctionSiteId(u32);
 
 impl DispatchId {
-    /// The dispatch with this index.
+    /// Returns the id of the dispatch with this index.
     #[inline]
     pub fn from_index(index: usize) -> Self {
         DispatchId(index as u32)
     }
 
-    /// The index of the dispatch.
+    /// Returns the index of the dispatch.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The first `n` ids, in order.
+    /// Returns the ids of the first `n` dispatches, in order.
     pub fn first(n: usize) -> impl ExactSizeIterator<Item = DispatchId> {
         (0..n as u32).map(DispatchId)
     }
 }
 
 impl FunctionSiteId {
-    /// The function object with this index.
+    /// Returns the id of the function object with this index.
     #[inline]
     pub fn from_index(index: usize) -> Self {
         FunctionSiteId(index as u32)
     }
 
-    /// The index of the function object.
+    /// Returns the index of the function object.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The first `n` ids, in order.
+    /// Returns the ids of the first `n` function objects, in order.
     pub fn first(n: usize) -> impl ExactSizeIterator<Item = FunctionSiteId> {
         (0..n as u32).map(FunctionSiteId)
     }
 }
 
-/// A `LambdaMetafactory` site.
+/// A `LambdaMetafactory` site, where a function object is made.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FunctionSite {
-    /// The function object that the site makes.
+    /// The function object that the site makes, with its interface and its method handle.
     pub function: Function,
     /// The method that contains the site.
     pub owner: MethodId,
-    /// The index of the site among the dynamic sites of the method.
+    /// The index of the site among the dynamic sites in the method's code summary.
     pub site: u32,
 }
 
-/// Where one call site goes.
+/// The code that a call at one call site runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Site {
-    /// The call always goes to this method.
+    /// The call always runs this method.
     Method(MethodId),
-    /// The call goes to the targets of this dispatch.
+    /// The call runs one of the targets of this dispatch, depending on the receiver.
     Dispatch(DispatchId),
-    /// The call goes nowhere, because linking it fails.
+    /// The call runs nothing, because linking it fails with this error.
     Error(LinkError),
-    /// The call goes to unknown code.
+    /// The call runs unknown code, for this reason.
     Open(Open),
-    /// The VM performs the call itself, and it lets out no exception (`clone` of an array).
+    /// The call is performed by the VM itself and lets out no exception (`clone` of an array).
     Vm,
 }
 
-/// A target of a virtual call.
+/// Code that a virtual call may run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Target {
-    /// A method of a present class.
+    /// This method of a present class.
     Method(MethodId),
-    /// The method of a function object: it casts its arguments, then calls the object's method handle.
+    /// The method of a function object: it casts its arguments, then invokes the object's method handle.
     Glue(FunctionSiteId),
 }
 
-/// Why a call may go to unknown methods.
+/// The reason why a call may run unknown methods.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Open {
-    /// The class named, or a class above it where the method may be declared, is absent.
+    /// The class that the call names, or a class above it where the method may be declared, is absent. This is the
+    /// absent class.
     Outside(ClassName),
-    /// Unknown classes may extend this one and override the method.
+    /// Unknown classes may extend this class and override the method.
     Overridable(ClassName),
-    /// The call is signature-polymorphic: it runs the code of an unknown method handle.
+    /// The call is signature-polymorphic: it invokes an unknown method handle.
     SignaturePolymorphic,
 }
 
-/// A node of the system of inclusions: the set of exceptions that something lets out.
+/// A node of the system of inclusions. Its value is the set of exceptions that a part of the program lets out.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
-    /// The exceptions that a method lets out.
+    /// The exceptions that this method lets out.
     Method(MethodId),
-    /// The exceptions that initialising a class lets out, after those that are not errors are wrapped.
+    /// The exceptions that initialising a class lets out. The VM wraps those that are not errors.
     Initializer(ClassId),
-    /// The exceptions that the method of a function object lets out.
+    /// The exceptions that the method of this function object lets out.
     Glue(FunctionSiteId),
-    /// The exceptions that a virtual call lets out.
+    /// The exceptions that a virtual call of this dispatch lets out.
     Dispatch(DispatchId),
-    /// The exceptions that arrive at a handler that rethrows what it catches; the number is the index among the
-    /// method's rethrowing handlers.
+    /// The exceptions that arrive at a handler that throws them again. The number is the handler's index among those
+    /// handlers of the method.
     Handler(MethodId, u32),
     /// The exceptions that a constructor lets out when it constructs an object of exactly this class.
     Constructing(MethodId, ClassId),
-    /// The exceptions that asking a class loader of the program for a class lets out.
+    /// The exceptions that a class loader of the program lets out when it is called to load a class.
     Loading,
 }
 
 impl Target {
-    /// The node of the exceptions that the target lets out.
+    /// Returns the node whose exceptions are those that the target lets out.
     pub fn node(self) -> Node {
         match self {
             Target::Method(it) => Node::Method(it),
@@ -134,7 +136,7 @@ impl Target {
     }
 }
 
-/// The kind of call that invoking a method handle makes; `None` for handles of fields (JVMS §5.4.3.5).
+/// Returns the kind of call that invoking a method handle makes; `None` for handles of fields (JVMS §5.4.3.5).
 pub fn handle_call(handle: MethodHandle) -> Option<CallKind> {
     Some(match handle.kind {
         HandleKind::InvokeStatic if handle.interface => CallKind::StaticInterface,

@@ -1,4 +1,4 @@
-//! The way from joined classes to a solved program: resolves the calls, builds the system of inclusions, and computes
+//! Computes a solved program from joined classes: resolves the calls, builds the system of inclusions, and computes
 //! its least solution.
 
 use flow::fuel::{Cancelled, Fuel, uncancelled};
@@ -14,8 +14,9 @@ use super::system::system;
 use super::tables::{CallTable, ClassTable, WholeOptions};
 use super::throwables::universe;
 
-/// Resolves the calls of a program and solves it. With `entries`, calls go only to receivers that are instantiated by
-/// code reached from these entry points.
+/// Computes the targets of a program's calls, and the exceptions that its methods let out. If `entries` is given,
+/// calls go only to receivers that are instantiated by code reached from these entry points; `None` allows all
+/// receivers.
 pub fn solved(
     classes: ClassTable,
     options: WholeOptions,
@@ -24,7 +25,7 @@ pub fn solved(
     uncancelled(|fuel| solved_cancellable(classes, options, entries, fuel))
 }
 
-/// Like [`solved`], but the work may be cancelled.
+/// Computes a solved program like [`solved`], but the work may be cancelled.
 ///
 /// # Errors
 /// When the work is cancelled.
@@ -44,7 +45,7 @@ pub fn solved_cancellable(
     Ok((SolvedProgram::new(calls, nodes, system, solution), exceptions))
 }
 
-/// Returns the lattice of sets over the throwable types of a program.
+/// Creates the lattice of exception sets over the throwable types of a program.
 fn empty_sets(calls: &CallTable, fuel: &mut Fuel<'_>) -> Result<Exceptions, Cancelled> {
     let mut summaries = calls.classes.summaries.iter().map(|it| &**it);
     let universe = universe(&calls.classes.hierarchy, calls.options.world, &mut summaries, fuel)?;
@@ -64,7 +65,8 @@ fn nodes(calls: &CallTable, fuel: &mut Fuel<'_>) -> Result<Nodes, Cancelled> {
     Nodes::new(methods, rethrowing, counts, fuel)
 }
 
-/// Solves the system of a solved program again from scratch. Benches and tests compare the result.
+/// Computes the exceptions of all nodes of a program again, from scratch. Benches and tests compare the result with
+/// the program's own solution.
 pub fn propagation(program: &SolvedProgram) -> Solution<Value> {
     uncancelled(|fuel| {
         let mut exceptions = empty_sets(&program.calls, fuel)?;

@@ -1,4 +1,5 @@
-//! A solved program: where its calls go, the system of inclusions over sets of exceptions, and its least solution.
+//! A solved program: the targets of its calls, the system of inclusions over sets of exceptions, and its least
+//! solution.
 
 use flow::distances::Moved;
 use flow::fuel::{Cancelled, Fuel};
@@ -14,37 +15,40 @@ use super::reads::{Read, note};
 use super::sites::Node;
 use super::tables::CallTable;
 
-/// A program with the exceptions that its methods let out. The sets are separate, because each reader extends them.
+/// A program with the exceptions that its methods let out. The exception sets to which the values refer are stored
+/// separately, because each reader adds sets to them.
 pub struct SolvedProgram {
-    /// The targets of its calls.
+    /// The classes of the program and the targets of its calls.
     pub calls: CallTable,
-    /// The node ids of the system.
+    /// The numbering of the nodes in the system of inclusions.
     pub(super) nodes: Nodes,
-    /// The system as it was first built.
+    /// The system of inclusions as it was when the program was first solved.
     system: System<Value>,
     solution: Solved,
-    /// The distance of each node from where something arises.
+    /// For each node, the distance (number of inclusions) to the nearest node where exceptions arise.
     pub(super) nearness: Nearness,
 }
 
-/// The least solution of the system.
+/// The least solution of the system of inclusions.
 enum Solved {
-    /// The solution of the system as it was built.
+    /// The solution of the system of inclusions as it was when the program was first solved.
     Once(Solution<Value>),
-    /// A solution that is updated with changes of the system.
+    /// A solution that is updated when the system of inclusions changes.
     Following(Box<Following>),
 }
 
-/// A system that changes, with its least solution.
+/// A system of inclusions that is updated after changes of classes, with its least solution.
 pub(super) struct Following {
-    /// The changed system and its solution.
+    /// The solver with the present system of inclusions and its solution.
     pub(super) solver: Incremental<Value>,
-    /// The inclusions of the nodes that differ from those in [`SolvedProgram::system`].
+    /// For each node whose inclusions differ from those in [`SolvedProgram::system`], the present inclusions of the
+    /// node.
     pub(super) changed: FxHashMap<NodeId, Inclusions>,
 }
 
 impl SolvedProgram {
-    /// A program with the solution of its system.
+    /// Creates a solved program from its call targets, its nodes, its system of inclusions and the solution of that
+    /// system.
     pub(super) fn new(
         calls: CallTable,
         nodes: Nodes,
@@ -55,17 +59,17 @@ impl SolvedProgram {
         SolvedProgram { calls, nodes, system, solution, nearness }
     }
 
-    /// Returns the exceptions that a method lets out.
+    /// Returns the exceptions that a method lets out, as a known and an open set.
     pub fn lets_out(&self, id: MethodId) -> Value {
         self.value(Node::Method(id))
     }
 
-    /// Returns the exceptions that a node lets out.
+    /// Returns the exceptions that a node lets out in the solution.
     pub(super) fn value(&self, node: Node) -> Value {
         self.value_of(self.nodes.id(node))
     }
 
-    /// Returns the exceptions that the node with this id lets out.
+    /// Returns the exceptions that the node with this id lets out in the solution.
     pub(super) fn value_of(&self, node: NodeId) -> Value {
         note(Read::Value(node));
         match &self.solution {
@@ -74,7 +78,8 @@ impl SolvedProgram {
         }
     }
 
-    /// Returns the own value of a node and the edges that flow into it. A caller that reads them for an answer notes
+    /// Returns the inclusions of a node: the exceptions that arise at the node itself, and the nodes that it
+    /// includes, each with a transfer function. A caller that computes an answer from them must record with [`note`]
     /// which of them it used.
     pub(super) fn inclusions(&self, node: NodeId) -> (Value, &[(NodeId, FunctionId)]) {
         if let Solved::Following(it) = &self.solution
@@ -90,7 +95,8 @@ impl SolvedProgram {
         (self.system.values[at], edges)
     }
 
-    /// Returns the system in a solver that follows changes. The solver has not solved it yet.
+    /// Returns an incremental solver with the program's system of inclusions. The solver has not computed the
+    /// solution yet.
     ///
     /// # Errors
     /// When the work is cancelled.
@@ -105,13 +111,15 @@ impl SolvedProgram {
         Ok(acc)
     }
 
-    /// Replaces the solution by one that follows changes; `solver` must have solved the system.
+    /// Replaces the solution by that of `solver`, which can be updated after changes of classes. `solver` must
+    /// already have computed the solution.
     pub(super) fn follow(&mut self, solver: Incremental<Value>) {
         self.nearness = Nearness::followed(&solver);
         self.solution = Solved::Following(Box::new(Following { solver, changed: FxHashMap::default() }));
     }
 
-    /// Returns the program's parts for changing them; the last is `None` while the solution does not follow changes.
+    /// Borrows the parts of the program that changes of classes modify. The last part is `None` if the program is not
+    /// prepared for changes yet.
     pub(super) fn parts(&mut self) -> (&mut CallTable, &mut Nodes, Option<&mut Following>) {
         let following = match &mut self.solution {
             Solved::Once(_) => None,
@@ -120,7 +128,8 @@ impl SolvedProgram {
         (&mut self.calls, &mut self.nodes, following)
     }
 
-    /// Returns the solution that follows changes, if there is one.
+    /// Returns the present system of inclusions and its solution; `None` if the program is not prepared for changes
+    /// yet.
     pub(super) fn following(&self) -> Option<&Following> {
         match &self.solution {
             Solved::Once(_) => None,
@@ -128,8 +137,8 @@ impl SolvedProgram {
         }
     }
 
-    /// Updates the distances after these nodes changed. Returns the nodes whose distance to where something open
-    /// arises changed, with their previous distances.
+    /// Updates the distances after the inclusions or exceptions of the nodes `changed` were changed. Returns the
+    /// nodes whose distance to the nearest open exceptions changed, with their previous distances.
     pub(super) fn follow_distances(&mut self, changed: impl IntoIterator<Item = NodeId>) -> Moved {
         match &self.solution {
             Solved::Once(_) => Moved::default(),
@@ -137,7 +146,7 @@ impl SolvedProgram {
         }
     }
 
-    /// Frees the program piece by piece: each step of the iterator takes at most a few milliseconds.
+    /// Frees the program in small steps: each step of the returned iterator takes at most a few milliseconds.
     pub(super) fn freeing(self) -> impl Iterator<Item = ()> {
         let SolvedProgram { calls, solution, .. } = self;
         let following = match solution {

@@ -1,5 +1,5 @@
-//! Builds the system of inclusions from summaries and call targets: the exceptions that each method, initialiser,
-//! dispatch, function object and rethrowing handler lets out (`semantics.md` §3).
+//! Builds the system of inclusions from summaries and call targets. The system defines the exceptions that each
+//! method, initialiser, dispatch, function object and rethrowing handler lets out (`semantics.md` §3).
 
 use classfile::names::FieldRef;
 use flow::fuel::{Cancelled, Fuel};
@@ -20,27 +20,27 @@ use super::tables::{CallTable, ClassTable};
 use super::unknown::unseen;
 use crate::summary::{CodeSummary, MethodSummary};
 
-/// A system of inclusions under construction.
+/// The state while a system of inclusions is built.
 struct Builder<'a> {
     calls: &'a CallTable,
     nodes: &'a Nodes,
     exceptions: &'a mut Exceptions,
     field_errors: FxHashMap<(Accessor, FieldRef, Access), Option<LinkError>>,
     values: Values,
-    /// Working memory that is reused from one item to the next.
+    /// Working memory for the flows of one source of exceptions, reused for the next source.
     flows: Vec<Flow>,
     edges: Vec<(NodeId, NodeId, FunctionId)>,
 }
 
-/// The own values of nodes.
+/// The exceptions that arise at the nodes themselves, without those of the nodes that they include.
 enum Values {
-    /// The values of all nodes, by id.
+    /// The exceptions of all nodes, by node id.
     All(Vec<Value>),
-    /// The values of a few nodes.
+    /// The exceptions of some nodes. A node without an entry has none.
     Some(FxHashMap<NodeId, Value>),
 }
 
-/// Builds the system of a program whose calls are resolved.
+/// Builds the system of inclusions of a program whose call targets are computed.
 ///
 /// # Errors
 /// When the work is cancelled.
@@ -87,10 +87,11 @@ pub(super) fn system(
     acc.finish(fuel)
 }
 
-/// The approximate cost of computing the inclusions of a node other than a method's, in steps of [`Fuel`].
+/// The approximate cost of computing the inclusions of a node that belongs to no method, in steps of [`Fuel`].
 const COST_OF_NODE: u32 = 16;
 
-/// The approximate cost, in steps of [`Fuel`], of a node's inclusions, except those of methods and handlers.
+/// Returns the approximate cost of computing the inclusions of a node, in steps of [`Fuel`]. For the node of a method
+/// or handler, use [`cost_of_method`] instead.
 pub(super) fn cost_of_node(calls: &CallTable, node: Node) -> u32 {
     match node {
         Node::Dispatch(it) => COST_OF_NODE + calls.dispatches.get(it).targets.len() as u32,
@@ -101,7 +102,8 @@ pub(super) fn cost_of_node(calls: &CallTable, node: Node) -> u32 {
     }
 }
 
-/// The approximate cost of computing the inclusions of a method and its handlers, in steps of [`Fuel`].
+/// Returns the approximate cost of computing the inclusions of a method and its rethrowing handlers, in steps of
+/// [`Fuel`].
 pub(super) fn cost_of_method(classes: &ClassTable, id: MethodId) -> u32 {
     let items = match classes.summary(id) {
         MethodSummary::Known(code) => code.summary.items.len() + code.summary.contexts.len(),
@@ -110,8 +112,8 @@ pub(super) fn cost_of_method(classes: &ClassTable, id: MethodId) -> u32 {
     8 * items as u32
 }
 
-/// Returns the inclusions of the nodes `wanted`. The method and handler nodes among them must be exactly those of
-/// `methods`; nodes of constructors for exact classes are independent of `methods`.
+/// Returns the inclusions of the nodes `wanted`. `methods` must be exactly the methods that have their own node or
+/// the node of a handler in `wanted`; the nodes of constructors for one exact class do not count.
 pub(super) fn inclusions(
     calls: &CallTable,
     nodes: &Nodes,
@@ -130,7 +132,7 @@ pub(super) fn inclusions(
             Node::Initializer(class) => acc.initializer(class),
             Node::Glue(it) => acc.glue(it),
             Node::Dispatch(it) => acc.dispatch(it),
-            // Computed above, with `methods`.
+            // The inclusions of methods and handlers were computed above, with `methods`.
             Node::Method(_) | Node::Handler(..) => {}
             Node::Loading => acc.loading(),
         }
@@ -159,7 +161,7 @@ impl<'a> Builder<'a> {
         match self.nodes.find(of) {
             Some(it) => self.edges.push((self.nodes.id(user), it, function)),
             None => {
-                always_assert::never!("a node must be added before edges from it");
+                always_assert::never!("a node must be added before another node includes it");
                 let all = Value::open(self.exceptions.universe.all());
                 self.add(user, all);
             }
@@ -198,13 +200,13 @@ impl<'a> Builder<'a> {
         }
         match self.calls.classes.summary(id) {
             MethodSummary::None => self.native(id),
-            // Handled above by `unseen`.
+            // The exceptions of such a method were added above, from `unseen`.
             MethodSummary::Missing | MethodSummary::Unread => {}
             MethodSummary::Known(code) => self.code(node, (id, None), code),
         }
     }
 
-    /// Adds the inclusions of a constructor for an object of exactly this class.
+    /// Adds the inclusions of the node for a constructor that constructs an object of exactly this class.
     fn construction(&mut self, id: MethodId, class: ClassId) {
         match self.calls.classes.summary(id) {
             MethodSummary::Known(code) => self.code(Node::Constructing(id, class), (id, Some(class)), code),
@@ -212,8 +214,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Adds the inclusions of a method without code. No call selects an abstract method, so it lets nothing out. A
-    /// native method lets out what its row in the table of natives says.
+    /// Adds the inclusions of a method without code. An abstract method lets out nothing, because no call selects it.
+    /// A native method lets out the exceptions of its entry in the table of native methods.
     fn native(&mut self, id: MethodId) {
         if !declared(&self.calls.classes.hierarchy, id).flags.is_native() {
             return;
@@ -222,8 +224,8 @@ impl<'a> Builder<'a> {
         self.all(Node::Method(id), flows);
     }
 
-    /// Adds the inclusions of the code of a method. `exact` is the class of the object if the node is for a
-    /// constructor that constructs an object of exactly this class.
+    /// Adds the inclusions of the code of the method `id` to the node `node`. If `node` is for a constructor that
+    /// constructs an object of one exact class, `exact` is that class; otherwise `None`.
     fn code(&mut self, node: Node, (id, exact): (MethodId, Option<ClassId>), code: &CodeSummary) {
         let (summary, calls) = (&code.summary, self.calls);
         let contexts: Vec<Passing> =
@@ -264,7 +266,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Adds a flow from a source in this context out of the method and to the handlers that rethrow what they catch.
+    /// Adds exceptions that arise under the exception-table rows of `context` to the node of the method, as far as
+    /// they leave the method, and to the nodes of the handlers that throw them again.
     fn route(&mut self, node: Node, id: MethodId, flow: Flow, context: &Passing) {
         for &(handler, function) in &context.arriving {
             self.flow(Node::Handler(id, handler), flow, function);
@@ -274,8 +277,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Adds a flow from a source that may be anywhere in the method to the rethrowing handlers whose rows cover
-    /// nothing else.
+    /// Adds exceptions that may arise anywhere in the method to the nodes of rethrowing handlers whose rows cover no
+    /// source of exceptions.
     fn route_to_bare_rows(&mut self, id: MethodId, code: &CodeSummary, flow: Flow) {
         for row in &code.summary.bare {
             let function = self.exceptions.arriving(std::iter::empty(), row.class);
@@ -285,7 +288,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Adds these flows to a node.
+    /// Adds the exceptions `flows` to a node, without applying a transfer function.
     fn all(&mut self, node: Node, flows: Vec<Flow>) {
         for flow in flows {
             self.flow(node, flow, FunctionId::IDENTITY);
@@ -314,7 +317,7 @@ impl<'a> Builder<'a> {
 
     fn finish(self, fuel: &mut Fuel<'_>) -> Result<System<Value>, Cancelled> {
         let Values::All(values) = self.values else {
-            unreachable!("a system of all nodes has `Values::All`");
+            unreachable!("a system of all nodes must have its values in `Values::All`");
         };
         let n = values.len();
         let mut starts = vec![0; n + 1];
@@ -337,11 +340,12 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The ways that exceptions take from a context.
+/// The transfer functions for exceptions that arise under the same exception-table rows.
 struct Passing {
-    /// The filter for exceptions that leave the method; `None` if a row catches everything.
+    /// The transfer function for the exceptions that leave the method; `None` if a row catches everything.
     leaving: Option<FunctionId>,
-    /// The rethrowing handlers that exceptions may reach, each with the filter for those that arrive there.
+    /// The rethrowing handlers that the exceptions may reach, by index, each with the transfer function for the
+    /// exceptions that arrive at it.
     arriving: Vec<(u32, FunctionId)>,
 }
 

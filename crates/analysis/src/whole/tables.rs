@@ -1,5 +1,6 @@
-//! The first two states of a program: its classes joined ([`ClassTable`]), and its calls resolved ([`CallTable`]). The
-//! later ones are [`super::solved::SolvedProgram`] and [`super::maintained::MaintainedProgram`].
+//! The first two states of a program: with its classes joined ([`ClassTable`]), and with its calls resolved
+//! ([`CallTable`]). The later states are [`super::solved::SolvedProgram`] and
+//! [`super::maintained::MaintainedProgram`].
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -27,16 +28,16 @@ use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
 /// The classes of a program: their hierarchy and the summaries of their code.
 #[derive(Clone)]
 pub struct ClassTable {
-    /// The hierarchy.
+    /// The hierarchy of the classes.
     pub hierarchy: Arc<Hierarchy>,
-    /// The summaries of the code, by [`ClassId`].
+    /// The summaries of the classes' code, by [`ClassId`].
     pub summaries: Arc<Vec<Arc<ClassSummary>>>,
-    /// The classes that no JVM links, because of a fault of their own supertypes.
+    /// The classes that every JVM refuses to link because of a fault in their supertypes.
     pub refused: Arc<FxHashSet<ClassId>>,
-    /// The records that are shadowed by another record of the same class: pairs of the number of the shadowed record
-    /// and the number of the record that shadows it.
+    /// The class records that have no effect because another record of the same class shadows them: pairs of the
+    /// index of the shadowed record and the index of the record that shadows it.
     pub passed_over: Arc<[(usize, usize)]>,
-    /// The inputs of the hierarchy other than the classes.
+    /// The inputs, other than the classes, from which the hierarchy is built.
     pub surroundings: Arc<Surroundings>,
 }
 
@@ -45,57 +46,61 @@ pub struct ClassTable {
 pub struct WholeOptions {
     /// Which classes may exist besides the present ones.
     pub world: WorldKind,
-    /// The release of the platform, if it is known.
+    /// The Java release of the platform; `None` if the release is unknown.
     pub release: Option<u16>,
-    /// Whether unknown code is assumed to keep the declared `throws` of its method (besides unchecked exceptions).
+    /// Whether unknown code of a method is assumed to let out only unchecked exceptions and those that the method
+    /// declares.
     pub assume_contract: bool,
-    /// Whether linking errors because of absent classes are included.
+    /// Whether link errors that absent classes cause are included in answers.
     pub link_errors: bool,
-    /// Whether the VM's asynchronous errors are included.
+    /// Whether the VM's asynchronous errors are included in answers.
     pub async_errors: bool,
 }
 
-/// The classes of a program with the targets of each call in their code.
+/// The classes of a program, with the targets of each call in their code.
 pub struct CallTable {
-    /// The classes.
+    /// The classes of the program.
     pub classes: ClassTable,
-    /// The assumptions.
+    /// The assumptions under which the program is analysed.
     pub options: WholeOptions,
-    /// The targets of virtual calls.
+    /// The dispatches: the virtual calls of the program, with their targets.
     pub dispatches: Dispatches,
     /// The function objects, by [`super::sites::FunctionSiteId`].
     pub functions: Vec<FunctionSite>,
-    /// The code reached from the entry points, if only that is considered (`--rta`).
+    /// The code that is reached from the entry points; `None` without `--rta`, where all code counts as reached.
     pub reachable: Option<Reachable>,
-    /// The class loaders of the program that resolving a class asks; `None` if there are none or they are ignored.
+    /// The methods by which class loaders of the program load a class; `None` without `--link-errors`, or if the
+    /// program has no class loaders.
     pub(super) loading: Option<Loading>,
-    /// A cache of the classes that accesses in the code initialise.
+    /// A cache: for each access that may initialise classes (for example, of a static field), the classes that it
+    /// initialises.
     initialized: FxHashMap<Initialized, Box<[Link]>>,
-    /// The order of classes by text.
+    /// The ranks of classes in the order of class names.
     pub(super) ranks: Ranks,
 }
 
-/// The code that may run when a class loader of the program is asked for a class.
+/// The code that may run when a class loader of the program is called to load a class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Loading {
-    /// The methods that known loaders select.
+    /// The methods that run if the called object is of a class that is known to be a class loader.
     pub(super) targets: Vec<MethodId>,
-    /// The methods that other classes select, which are loaders if an absent supertype is a loader.
+    /// Further methods that may run: those of classes that are class loaders only if an absent supertype is one.
     pub(super) possible: Vec<MethodId>,
-    /// The link errors that calling the loaders raises.
+    /// The link errors that calls of the class loaders raise.
     pub(super) errors: Vec<LinkError>,
-    /// Why there may be other loaders.
+    /// The reason why there may be unknown class loaders; `None` if there are none.
     pub(super) open: Option<Open>,
 }
 
 impl ClassTable {
-    /// The summary of a method's code.
+    /// Returns the summary of a method's code, or the reason why there is no summary.
     pub fn summary(&self, id: MethodId) -> &MethodSummary {
         let methods = self.summaries.get(id.class.index()).map(|it| &*it.methods).unwrap_or_default();
         methods.get(id.index as usize).unwrap_or(&MethodSummary::Missing)
     }
 
-    /// The code of a method, if it was read. A ghost has none, because the code in its class file is a stub.
+    /// Returns the summary of a method's code; `None` if the method has no code or its code was not read. A ghost has
+    /// no code: the code in its class file is a stub.
     pub fn code(&self, id: MethodId) -> Option<&CodeSummary> {
         match self.summary(id) {
             MethodSummary::Known(code) if self.ghost(id).is_none() => Some(code),
@@ -106,17 +111,17 @@ impl ClassTable {
         }
     }
 
-    /// The methods whose code was read.
+    /// Returns the methods whose code was read, each with the summary of its code.
     pub fn codes(&self) -> impl Iterator<Item = (MethodId, &CodeSummary)> {
         self.methods().filter_map(|it| Some((it, self.code(it)?)))
     }
 
-    /// The methods of a class, in the order of its file.
+    /// Returns the methods of a class, in the order of its class file.
     pub fn methods_of(&self, class: ClassId) -> impl Iterator<Item = MethodId> + use<> {
         (0..self.hierarchy.outline(class).methods.len()).map(move |it| MethodId::new(class, it))
     }
 
-    /// The name of a method.
+    /// Returns the full name of a method: its class, name and descriptor.
     pub fn name(&self, id: MethodId) -> MethodName {
         let method = declared(&self.hierarchy, id);
         MethodName {
@@ -126,24 +131,25 @@ impl ClassTable {
         }
     }
 
-    /// The method of this name, if a present class declares it.
+    /// Returns the method with this class, name and descriptor; `None` if no present class declares it.
     pub fn named(&self, name: MethodName) -> Option<MethodId> {
         let names = name.names();
         let class = self.hierarchy.class(names.class)?;
         find_method(&self.hierarchy, class, names.name, names.descriptor)
     }
 
-    /// Whether this is the name of a present interface.
+    /// Whether a present class has this name and is an interface.
     pub(super) fn is_interface(&self, class: ClassName) -> bool {
         self.hierarchy.class(class).is_some_and(|it| self.hierarchy.is_interface(it))
     }
 
-    /// All methods of the present classes, in the order of the hierarchy and of their files.
+    /// Returns all methods of the present classes, class by class in the order of the hierarchy, and within a class
+    /// in the order of its class file.
     pub fn methods(&self) -> impl Iterator<Item = MethodId> + '_ {
         self.hierarchy.ids().flat_map(|it| self.methods_of(it))
     }
 
-    /// The promise that replaces the code of a ghost; `None` for a method that is not a ghost.
+    /// Returns the promise that replaces the code of a ghost; `None` for a method that is not a ghost.
     pub fn ghost(&self, id: MethodId) -> Option<&Ghost> {
         let outline = self.hierarchy.outline(id.class);
         outline.methods.get(id.index as usize)?.ghost.as_ref().or(outline.ghost.as_ref())
@@ -151,7 +157,7 @@ impl ClassTable {
 }
 
 impl CallTable {
-    /// Creates a table in which no calls are resolved yet.
+    /// Creates a table in which no call targets are computed yet.
     pub(super) fn new(classes: ClassTable, options: WholeOptions) -> Self {
         CallTable {
             dispatches: Dispatches::new(Arc::clone(&classes.hierarchy), options.world),
@@ -165,7 +171,7 @@ impl CallTable {
         }
     }
 
-    /// Requests the site of a call in a method of `caller`, so that its targets are searched.
+    /// Registers a call in code of the class `caller`, so that its targets are computed.
     pub(super) fn ask(&mut self, caller: ClassId, called: Called) {
         match called {
             Called::Instruction(kind, method)
@@ -178,14 +184,15 @@ impl CallTable {
         }
     }
 
-    /// Requests the dispatch of a virtual call that no instruction makes. The call is treated as naming an interface
-    /// method if the named class is an interface.
+    /// Registers a virtual call of `method` that no instruction makes, so that its targets are computed. If the class
+    /// that `method` names is an interface, the call is resolved like `invokeinterface`.
     pub(super) fn ask_virtual(&mut self, method: MethodRef) {
         let interface = self.classes.is_interface(method.class());
         self.dispatches.ask_for(method, interface);
     }
 
-    /// Returns where a call in a method of `caller` goes; the call must have been requested by [`CallTable::ask`].
+    /// Returns what a call in code of the class `caller` runs. The call must have been registered by
+    /// [`CallTable::ask`].
     pub(crate) fn site(&self, caller: ClassId, called: Called) -> Site {
         match called {
             Called::Instruction(kind, method)
@@ -196,12 +203,14 @@ impl CallTable {
         }
     }
 
-    /// Returns where a call goes that was requested by [`CallTable::ask_virtual`].
+    /// Returns what a virtual call of `method` runs. The call must have been registered by
+    /// [`CallTable::ask_virtual`].
     pub(super) fn virtual_site(&self, method: MethodRef) -> Site {
         self.dispatches.asked_for(method, self.classes.is_interface(method.class()))
     }
 
-    /// Returns the row of a native method in the table of natives. The table covers only methods of the platform.
+    /// Returns the entry of a native method in the table of native methods; `None` if the method has no entry. Only
+    /// methods of the platform have entries.
     pub(super) fn native(&self, id: MethodId) -> Option<&'static Native> {
         let hierarchy = &self.classes.hierarchy;
         let method = declared(hierarchy, id);
@@ -209,12 +218,13 @@ impl CallTable {
         if hierarchy.role(id.class) == Role::Jdk { native(names, self.options.release) } else { None }
     }
 
-    /// Whether code of the class may ask a class loader of the program to resolve a class.
+    /// Whether resolving a class in code of the class `caller` may call a class loader of the program.
     pub(super) fn may_load(&self, caller: ClassId) -> bool {
         self.loading.is_some() && self.classes.hierarchy.role(caller) != Role::Jdk
     }
 
-    /// Returns the classes that an access initialises: those that declare the member, as far as they are known.
+    /// Returns the classes that an access initialises: the classes that declare the accessed member, as far as they
+    /// are known.
     pub(super) fn initialized(&self, what: Initialized) -> Cow<'_, [Link]> {
         match self.initialized.get(&what) {
             Some(it) => Cow::Borrowed(it),
@@ -222,7 +232,7 @@ impl CallTable {
         }
     }
 
-    /// Caches which classes an access initialises.
+    /// Computes the classes that an access initialises, and stores them in the cache.
     pub(super) fn keep_initialized(&mut self, what: Initialized) {
         if !self.initialized.contains_key(&what) {
             let found = self.find_initialized(what).into();
@@ -230,7 +240,7 @@ impl CallTable {
         }
     }
 
-    /// Removes an access from the cache of initialised classes.
+    /// Removes the classes that an access initialises from the cache.
     pub(super) fn forget_initialized(&mut self, what: Initialized) {
         self.initialized.remove(&what);
     }
@@ -261,7 +271,7 @@ impl CallTable {
                 Some(id) => {
                     let outside = hierarchy.outside_above(id).map(Link::Outside);
                     let mut supers = hierarchy.supers(id).to_vec();
-                    // Answers name the first class whose initialisation may fail.
+                    // The order decides which class answers name: the first class whose initialisation may fail.
                     supers.sort_by_key(|it| hierarchy.name(*it).bytes());
                     supers.into_iter().map(Link::Present).chain(outside).collect()
                 }
@@ -269,7 +279,7 @@ impl CallTable {
         }
     }
 
-    /// Frees the table piece by piece: each step of the iterator takes at most a few milliseconds.
+    /// Frees the table in small steps: each step of the returned iterator takes at most a few milliseconds.
     pub(super) fn freeing(self) -> impl Iterator<Item = ()> {
         let CallTable { dispatches, functions, initialized, .. } = self;
         let lists = initialized.into_iter().map(drop).chain(functions.into_iter().map(drop));

@@ -1,7 +1,8 @@
 //! The throwable types of a program, and their superclass relation.
 //!
 //! A class is a throwable type if its chain of superclasses reaches Throwable, or if a catch row, a `throw` or a
-//! throws clause names it (`semantics.md` §3). The throwables of the VM are built in, even if there is no JDK.
+//! throws clause names it (`semantics.md` §3). The throwable classes that the VM raises are built in, even if there
+//! is no JDK.
 
 use classfile::names::ClassName;
 use flow::fuel::{Cancelled, Fuel};
@@ -14,7 +15,7 @@ use rustc_hash::FxHashSet;
 
 use crate::summary::{ClassSummary, MethodSummary};
 
-/// Returns the universe of a program: its throwable types.
+/// Returns the throwable types of a program, with the relation between them.
 ///
 /// # Errors
 /// When the work is cancelled.
@@ -66,14 +67,14 @@ pub(super) fn is_below_throwable(hierarchy: &Hierarchy, class: ClassId) -> bool 
     }
 }
 
-/// Returns the superclass of a throwable type, as far as it is known.
+/// Returns the superclass of a throwable type; [`Parent::Unknown`] if the superclass is not known.
 fn parent(hierarchy: &Hierarchy, class: ClassName) -> Parent {
     if let Some(parent) = built_in_parent(class) {
         return if parent == well_known().object { Parent::Root } else { Parent::Class(parent) };
     }
     let object = well_known().object;
     match hierarchy.class(class).and_then(|it| hierarchy.super_class(it)) {
-        // A thrown type is below Throwable, whatever its class file declares.
+        // A type that code throws is below Throwable, whatever its class file declares.
         None => Parent::Unknown,
         Some(Link::Outside(it)) if it == object => Parent::Unknown,
         Some(Link::Present(it)) if hierarchy.name(it) == object => Parent::Unknown,
@@ -82,17 +83,17 @@ fn parent(hierarchy: &Hierarchy, class: ClassName) -> Parent {
     }
 }
 
-/// Whether a class is known to be throwable, because its whole chain of superclasses is known.
+/// Whether a class is known to be throwable, because its chain of superclasses is known up to Throwable.
 fn is_throwable(hierarchy: &Hierarchy, class: ClassName) -> bool {
     built_in_parent(class).is_some()
         || hierarchy.class(class).is_some_and(|it| is_below_throwable(hierarchy, it))
 }
 
-/// The facts that decide whether unknown types may be direct subclasses of a known type.
+/// The facts that decide whether a known throwable type may have unknown direct subclasses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct UnknownTypes {
     world: WorldKind,
-    /// In the `declared` world, whether a throwable type is the name of an absent class. False in other worlds.
+    /// In the `declared` world, whether some throwable type is an absent class. False in the other worlds.
     has_absent: bool,
 }
 
@@ -106,7 +107,7 @@ impl UnknownTypes {
         UnknownTypes { world, has_absent }
     }
 
-    /// Returns the facts for the types of a universe in this world.
+    /// Returns the facts for a program in this world whose throwable types are those of `universe`.
     pub(super) fn of_universe(world: WorldKind, hierarchy: &Hierarchy, universe: &Universe) -> Self {
         // An absent type is below Throwable in the universe, because its superclass is unknown.
         UnknownTypes::of(world, hierarchy, universe.below(well_known().throwable))
@@ -117,7 +118,7 @@ impl UnknownTypes {
             (WorldKind::Closed, _) => false,
             (WorldKind::Open, Some(id)) => hierarchy.extensible(id),
             (WorldKind::Open, None) => true,
-            // An absent class of the declared world may be a subclass of any class that is not final.
+            // An absent class of the declared world may extend any class that is not final.
             (WorldKind::Declared, Some(id)) => self.has_absent && !hierarchy.outline(id).flags.is_final(),
             (WorldKind::Declared, None) => self.has_absent,
         };
@@ -125,16 +126,16 @@ impl UnknownTypes {
     }
 }
 
-/// The program state that a universe is updated to.
+/// The present state of a program, to which its set of throwable types must be updated.
 pub(super) struct Follow<'a> {
     pub(super) hierarchy: &'a Hierarchy,
     pub(super) unknown: UnknownTypes,
-    /// Whether code names a class as a throwable type.
+    /// Returns whether code throws or catches this class, or a throws clause names it.
     pub(super) is_named: &'a dyn Fn(ClassName) -> bool,
 }
 
 impl Follow<'_> {
-    /// Whether a class is a throwable type by itself, even if no type is below it.
+    /// Whether a class must be among the throwable types even if no other throwable type is below it.
     fn is_type(&self, class: ClassName) -> bool {
         let can_be = class != well_known().object && !class.is_array();
         is_throwable(self.hierarchy, class) || can_be && (self.is_named)(class)
@@ -145,27 +146,28 @@ impl Follow<'_> {
     }
 }
 
-/// The result of updating a universe.
+/// The result of updating the set of throwable types.
 pub(super) enum Followed {
     /// The types did not change.
     Same,
-    /// Some types changed.
+    /// These types were removed or added.
     Others(OtherTypes),
-    /// The universe cannot be updated and must be rebuilt.
+    /// The set of types cannot be updated, so it must be rebuilt.
     Refused,
 }
 
-/// The types that an update of a universe removed and added.
+/// The throwable types that an update removed and added.
 #[derive(Default)]
 pub(super) struct OtherTypes {
-    /// The removed types, some of which were added again. Whatever refers to them by name must be recomputed.
+    /// The removed types. Some of them were added again at another place in the type hierarchy. Everything that
+    /// refers to one of these types by name must be recomputed.
     pub(super) gone: Vec<ClassName>,
-    /// The added types, including those that were removed before.
+    /// The added types. Some of them were removed by the same update.
     pub(super) come: Vec<ClassName>,
 }
 
-/// Updates a universe to the current hierarchy. `classes` are all classes that may have become, ceased to be, or
-/// changed as throwable types.
+/// Updates the set of throwable types `universe` to the present state of the program, `how`. `classes` are all
+/// classes that may have become or ceased to be throwable types, or that have changed as throwable types.
 pub(super) fn follow(
     universe: &mut Universe,
     how: &Follow<'_>,
@@ -188,7 +190,7 @@ fn followed(
     classes: impl Iterator<Item = ClassName>,
 ) -> Option<OtherTypes> {
     let (mut come, mut gone) = (Vec::new(), Vec::new());
-    // Types that are needed only if other types are below them.
+    // The types that stay in the universe only if other types are below them.
     let mut loose = Vec::new();
     for class in classes {
         let (it, is_type) = (how.throwable(class), how.is_type(class));
@@ -202,7 +204,7 @@ fn followed(
             Some(_) => {}
         }
     }
-    // A type below a removed type gets another place in the universe, so it is removed as well.
+    // A type below a removed type gets another position in the universe, so it is removed as well.
     let mut out: Vec<ClassName> = Vec::new();
     let mut seen = FxHashSet::default();
     for &class in &gone {
@@ -237,13 +239,14 @@ fn followed(
     Some(OtherTypes { gone: out, come: added })
 }
 
-/// Whether only code that names the type depends on it. Not so for types of the VM and of the platform, which the VM
-/// or native methods throw or wrap by themselves.
+/// Whether the only code that depends on this throwable type is code that names the type. False for types of the VM
+/// and of the platform, because the VM or native methods throw or wrap such types by themselves.
 fn may_move(class: ClassName) -> bool {
     built_in_parent(class).is_none() && !class.bytes().starts_with(b"java/")
 }
 
-/// Removes types, each after the types below it. Returns `None` if that is impossible.
+/// Removes throwable types from the universe, each one after the types below it. Returns `None` if a type cannot be
+/// removed.
 fn remove(universe: &mut Universe, types: &[ClassName]) -> Option<()> {
     let mut left = types.to_vec();
     while !left.is_empty() {
@@ -254,7 +257,8 @@ fn remove(universe: &mut Universe, types: &[ClassName]) -> Option<()> {
     Some(())
 }
 
-/// Adds a type and its missing supertypes to the universe and to `added`. Returns `None` if that is impossible.
+/// Adds a throwable type to the universe, with those of its supertypes that are missing, and appends all these types
+/// to `added`. Returns `None` if a type cannot be added.
 fn add(
     universe: &mut Universe,
     how: &Follow<'_>,
@@ -284,7 +288,7 @@ struct Types<'a> {
 }
 
 impl Types<'_> {
-    /// Adds the class and its superclasses.
+    /// Adds a class and its superclasses to the list of throwable types, as far as they are not in it.
     fn add(&mut self, class: ClassName) {
         let mut at = Some(class);
         while let Some(class) = at {
@@ -300,9 +304,9 @@ impl Types<'_> {
         }
     }
 
-    /// Adds the present classes below Throwable.
+    /// Adds all present classes below Throwable to the list of throwable types.
     fn throwables_of(&mut self, hierarchy: &Hierarchy, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
-        // For each class whether it is below Throwable; `None` if not computed yet.
+        // For each class, whether it is below Throwable; `None` if that is not computed yet.
         let mut below: Vec<Option<bool>> = vec![None; hierarchy.len()];
         let mut chain: Vec<ClassId> = Vec::new();
         for class in hierarchy.ids() {
@@ -317,7 +321,7 @@ impl Types<'_> {
                     break true;
                 }
                 chain.push(at);
-                // The hierarchy cuts cycles; this bounds the walk in any case.
+                // The hierarchy has no cycles, but this entry bounds the walk in any case.
                 below[at.index()] = Some(false);
                 match hierarchy.super_class(at) {
                     Some(Link::Present(it)) => at = it,

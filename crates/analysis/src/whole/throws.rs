@@ -1,4 +1,4 @@
-//! The exceptions that a method lets out, and why its open part is open.
+//! The exceptions that a method lets out, with the reason for their open part.
 
 use program::members::MethodId;
 
@@ -7,7 +7,7 @@ use super::chain::because;
 use super::lattice::Exceptions;
 use super::solved::SolvedProgram;
 
-/// Returns the exceptions that a method lets out, with the reason for the open part.
+/// Returns the exceptions that a method lets out. If some of them are open, the result contains the reason.
 pub(super) fn throws_of(program: &SolvedProgram, ex: &mut Exceptions, id: MethodId) -> Throws {
     let value = program.lets_out(id);
     let open = (!ex.universe.is_nothing(value.open)).then(|| {

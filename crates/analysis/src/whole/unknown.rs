@@ -15,8 +15,8 @@ use super::sites::Open;
 use super::tables::CallTable;
 use crate::summary::MethodSummary;
 
-/// Returns the exceptions that a method with unknown code lets out, and why they are open; `None` for a method whose
-/// code is known.
+/// Returns the exceptions that a method with unknown code lets out, and the reason why they are open. Returns `None`
+/// if the code of the method is known, or if the method has no code.
 pub(super) fn unseen(calls: &CallTable, ex: &mut Exceptions, id: MethodId) -> Option<(Value, OpenCause)> {
     if let Some(ghost) = calls.classes.ghost(id) {
         let all = contract(calls, ex, Some(id));
@@ -32,8 +32,9 @@ pub(super) fn unseen(calls: &CallTable, ex: &mut Exceptions, id: MethodId) -> Op
     }
 }
 
-/// Returns the exceptions that unknown code of `method` lets out: all, or under `--assume contract` those that the
-/// method declares, and unchecked exceptions.
+/// Returns the exceptions that unknown code of `method` lets out: all exceptions or, under `--assume contract`, only
+/// unchecked exceptions and those that the method declares. If `method` is `None`, the code is of an unknown method
+/// and may let out all exceptions.
 pub(super) fn contract(calls: &CallTable, ex: &mut Exceptions, method: Option<MethodId>) -> SetId {
     let all = ex.universe.all();
     let (true, Some(method)) = (calls.options.assume_contract, method) else { return all };
@@ -46,7 +47,8 @@ pub(super) fn contract(calls: &CallTable, ex: &mut Exceptions, method: Option<Me
     acc
 }
 
-/// Returns the exceptions that the unknown targets of a call let out.
+/// Returns the exceptions that the unknown targets of a call let out. `open` is the reason why the call has such
+/// targets; `method` is the method that the call names.
 pub(super) fn open_call(
     calls: &CallTable,
     ex: &mut Exceptions,
@@ -61,7 +63,8 @@ pub(super) fn open_call(
     Value::open(contract(calls, ex, declared))
 }
 
-/// Returns the present declaration that a virtual call resolves to.
+/// Returns the present method to which a virtual call of `method` resolves; `None` if the call does not resolve to a
+/// present method.
 fn declaration(calls: &CallTable, method: MethodRef) -> Option<MethodId> {
     let it = method.get();
     let interface = calls.classes.is_interface(it.class);
@@ -73,8 +76,8 @@ fn declaration(calls: &CallTable, method: MethodRef) -> Option<MethodId> {
     }
 }
 
-/// Returns the exceptions that initialising an absent class lets out: errors only, because all other exceptions are
-/// wrapped in one.
+/// Returns the exceptions that initialising an absent class lets out: only errors, because every other exception is
+/// wrapped in an error.
 pub(super) fn unknown_initializer(calls: &CallTable, ex: &mut Exceptions) -> Value {
     if calls.options.world == WorldKind::Closed {
         return Value::NOTHING;

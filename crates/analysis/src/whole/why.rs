@@ -9,7 +9,8 @@ use super::lattice::OpenCause;
 use super::sites::Open;
 use super::tables::{CallTable, ClassTable};
 
-/// Returns why a call may go to unknown methods; `None` if this kind of world has no unknown methods.
+/// Returns the reason why a call may run unknown methods, in the form that answers use. Returns `None` if no such
+/// unknown methods exist in the world of the program.
 pub(super) fn why_call(calls: &CallTable, open: Open) -> Option<Why> {
     match open {
         Open::Outside(_) if calls.options.world == WorldKind::Closed => None,
@@ -22,12 +23,14 @@ pub(super) fn why_call(calls: &CallTable, open: Open) -> Option<Why> {
     }
 }
 
-/// Returns the absent class because of which unknown classes may extend this class.
+/// Returns the absent class that makes it possible for unknown classes to extend this class; `None` if there is no
+/// such absent class.
 pub(super) fn opened_by(classes: &ClassTable, class: ClassName) -> Option<ClassName> {
     classes.hierarchy.class(class).and_then(|it| classes.hierarchy.opened_by(it))
 }
 
-/// Returns why something is open; `None` if this kind of world has nothing unknown of that kind.
+/// Returns the reason why exceptions are open, in the form that answers use. Returns `None` if no such unknown code
+/// exists in the world of the program.
 pub(super) fn why(calls: &CallTable, cause: OpenCause) -> Option<Why> {
     let name = |it| calls.classes.name(it);
     Some(match cause {

@@ -43,7 +43,7 @@ pub(crate) struct Call {
     pub(crate) is_virtual: bool,
     pub(crate) class: String,
     pub(crate) ns: String,
-    /// Whether this is a constructor call that is merged with its `new`.
+    /// Whether the call is a constructor call that is merged with its `new`.
     pub(crate) is_new: bool,
 }
 
@@ -113,7 +113,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Notes that the word is used other than by moving it.
+    /// Marks the word as used other than by moving it.
     fn used(&mut self, it: &Word) {
         self.apart.extend(it.iter().filter_map(|it| match it {
             Origin::New(pc, _) => Some(*pc),

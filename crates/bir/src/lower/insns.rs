@@ -1,5 +1,5 @@
-//! Lowering of each bytecode instruction. Assertions are emitted in the JVM's order of checks, after the operands
-//! have been evaluated and before the effect.
+//! Lowering of each bytecode instruction. Assertions are emitted in the JVM's order of checks: after the evaluation
+//! of the operands and before the effect of the instruction.
 
 use classfile::bootstrap::{Bootstraps, Dynamic, Loadable};
 use classfile::code::Code;
@@ -14,26 +14,26 @@ use super::symbolic::{Content, Slot};
 use crate::body::{CallKind, Check, Expr, ExprId, Instr, InstrId, SwitchTable, Var, from_index};
 use crate::ops::{BinaryOp, Elem, Kind, UnOp};
 
-/// The lowering of a method, instruction by instruction.
+/// Lowers the bytecode of a method, instruction by instruction.
 pub(super) struct Lowerer<'l, 'c, 'a> {
-    /// The stack, the locals and the body.
+    /// The state of the symbolic execution: the operand stack and the emitted body.
     pub(super) m: SymbolicMachine<'l>,
     /// The code of the method.
     pub(super) code: &'l Code<'c, 'a>,
     /// The bootstrap methods of the class.
     pub(super) boots: &'l Bootstraps<'c, 'a>,
-    /// The kind of the method's result.
+    /// The kind of the method's result; `None` for `void`.
     pub(super) returns: Option<Kind>,
-    /// The number of arguments of all call sites and dynamic constants so far.
+    /// The number of static arguments of all call sites and dynamic constants lowered so far.
     pub(super) dynamic_args: usize,
-    /// Whether the texts of string constants are needed.
+    /// Whether string constants keep their texts. Otherwise all become the empty string.
     pub(super) texts: bool,
-    /// A cache of the last element class and its array class.
+    /// A cache: the class last used as an element class, and the class of its arrays.
     pub(super) last_array: Option<(ClassName, ClassName)>,
 }
 
 impl Lowerer<'_, '_, '_> {
-    /// Lowers one instruction of the block with index `block`.
+    /// Lowers one instruction. `block` is the index of the block that contains the instruction.
     // long match: one arm per kind of instruction
     pub(super) fn insn(&mut self, block: usize, insn: Insn) -> Step<()> {
         match insn {
@@ -77,7 +77,7 @@ impl Lowerer<'_, '_, '_> {
             Insn::Switch(table) => self.switch(table)?,
             Insn::Return(kind) => {
                 if kind != self.returns {
-                    return Err(fault("return of a kind other than the descriptor's"));
+                    return Err(fault("the return instruction does not fit the result type of the method"));
                 }
                 let value = if kind.is_some() { Some(self.m.pop::<1>()?[0].0) } else { None };
                 self.m.save_heap(self.m.stack.slots.len())?;
@@ -194,14 +194,14 @@ impl Lowerer<'_, '_, '_> {
                     self.m.push_result(Some(var));
                     return Ok(());
                 }
-                _ => return Err(fault("constant of the wrong kind")),
+                _ => return Err(fault("ldc2_w or ldc loads a constant of the wrong kind")),
             },
         };
         self.m.constant(expr, kind);
         Ok(())
     }
 
-    /// Returns the text of a string constant.
+    /// Returns the text of a string constant; the empty string if texts are not needed.
     fn text(&self, index: PoolIndex) -> Step<Name> {
         if self.texts {
             return Ok(self.code.pool().name(index)?);
@@ -212,7 +212,8 @@ impl Lowerer<'_, '_, '_> {
 
     // ---- arrays ----
 
-    /// Asserts the conditions of an access to the array and index on top of the stack, without popping them.
+    /// Emits the assertions for an access to the array and index on top of the stack. Returns both, without popping
+    /// them.
     fn array_access(&mut self) -> Step<[(ExprId, Slot); 2]> {
         self.m.operand(1)?;
         self.m.operand(0)?;
@@ -246,7 +247,8 @@ impl Lowerer<'_, '_, '_> {
         Ok(())
     }
 
-    /// Returns whether lean lowering omits an array store.
+    /// Returns whether lean lowering ([`super::lower_lean`]) omits the array store whose operands are on top of the
+    /// stack, because it surely raises nothing.
     fn stores_surely(&self, elem: Elem) -> bool {
         let (Some(lean), [.., array, index, value]) = (&self.m.lean, &*self.m.stack.slots) else {
             return false;
@@ -312,7 +314,7 @@ impl Lowerer<'_, '_, '_> {
     fn new_object(&mut self, index: PoolIndex) -> Step<()> {
         let class = self.code.pool().class_name(index)?;
         if class.is_array() {
-            return Err(fault("new of an array class"));
+            return Err(fault("new must not name an array class"));
         }
         self.may_init(class)?;
         if self.m.walk.apart.binary_search(&self.m.at).is_ok() {
@@ -354,8 +356,8 @@ impl Lowerer<'_, '_, '_> {
         Ok(())
     }
 
-    /// Lowers the constructor call of an object that has only been on the stack: allocation and call become one
-    /// instruction, and the other entries for the object become its variable.
+    /// Lowers the constructor call of an object that was only moved about on the stack. Allocation and call become
+    /// one instruction; the other stack entries for the object become the variable that holds it.
     fn construct(&mut self, ordinal: u32, method: MemberRef, params: usize) -> Step<()> {
         self.m.arguments(params)?;
         self.m.stack.slots.pop();
@@ -390,24 +392,24 @@ impl Lowerer<'_, '_, '_> {
         Ok(())
     }
 
-    /// Adds a call site or dynamic constant with its own copy of the arguments. A class file stores shared
-    /// arguments only once, so the total number of copies is limited.
+    /// Adds a call site or dynamic constant with its own copy of the static arguments. The number of arguments of all
+    /// copies is limited, because in a class file many call sites can share arguments.
     fn dynamic(&mut self, it: Dynamic) -> Step<u32> {
         self.dynamic_args += args_in_all(&it);
         if self.dynamic_args > MAX_DYNAMIC_ARGS {
-            return Err(fault("its call sites and dynamic constants have too many arguments in all"));
+            return Err(fault("the call sites and dynamic constants of the method have too many arguments"));
         }
         Ok(self.m.b.dynamic(it))
     }
 
     // ---- control ----
 
-    /// Returns the label of the block of the walk with this index.
+    /// Returns the label of the block with the index `block` in `Walk::blocks`.
     pub(super) fn block_label(&self, block: usize) -> InstrId {
         from_index(block)
     }
 
-    /// Returns the label of the `catch` before the handler block with this index.
+    /// Returns the label of the `catch` that precedes the handler block with the index `block` in `Walk::blocks`.
     pub(super) fn catch_label(&self, block: usize) -> InstrId {
         from_index(self.m.walk.blocks.len() + block)
     }
@@ -417,14 +419,14 @@ impl Lowerer<'_, '_, '_> {
             .m
             .walk
             .ordinal(to)
-            .ok_or_else(|| fault("branch to a pc that is not the start of an instruction"))?;
+            .ok_or_else(|| fault("a branch leads to a pc that is not the start of an instruction"))?;
         self.label_at(self.m.context, ordinal)
     }
 
     fn label_at(&self, context: u32, ordinal: u32) -> Step<InstrId> {
         match self.m.walk.block_at(context, ordinal) {
             Some(block) => Ok(self.block_label(block)),
-            None => Err(fault("branch to code that control cannot reach")),
+            None => Err(fault("a branch leads to code that control cannot reach")),
         }
     }
 
@@ -466,7 +468,7 @@ impl Lowerer<'_, '_, '_> {
             .m
             .walk
             .ordinal(to)
-            .ok_or_else(|| fault("branch to a pc that is not the start of an instruction"))?;
+            .ok_or_else(|| fault("a branch leads to a pc that is not the start of an instruction"))?;
         let inside = if self.m.walk.inlined {
             self.m.stack.slots.push(Slot::return_address(None));
             self.m.walk.called(self.m.context, self.m.at)
@@ -487,7 +489,8 @@ impl Lowerer<'_, '_, '_> {
         let walk = self.m.walk;
         let known = walk.blocks[block].returns;
         if walk.inlined {
-            let (context, ordinal) = walk.return_site(known.ok_or_else(|| fault("ret without a jsr"))?);
+            let (context, ordinal) =
+                walk.return_site(known.ok_or_else(|| fault("a ret has no jsr to return to"))?);
             let to = self.label_at(context, ordinal)?;
             self.m.emit(Instr::Goto(to));
             return Ok(());
@@ -510,13 +513,14 @@ impl Lowerer<'_, '_, '_> {
 /// The maximum number of arguments of all call sites and dynamic constants of one method.
 const MAX_DYNAMIC_ARGS: usize = 1 << 17;
 
-/// Returns the number of arguments of a dynamic constant, including those of nested ones.
+/// Returns the number of static arguments of a dynamic constant, including those of nested constants.
 fn args_in_all(it: &Dynamic) -> usize {
     let inner = |it: &Loadable| if let Loadable::Dynamic(it) = it { args_in_all(it) } else { 0 };
     it.args.len() + it.args.iter().map(inner).sum::<usize>()
 }
 
-/// Returns the number of parameters of a call.
+/// Returns the number of parameters of a call. `descriptor` is called only if there are more parameters than `shape`
+/// stores.
 fn params(shape: CallShape, descriptor: impl FnOnce() -> Descriptor) -> usize {
     let count = || descriptor().method_type().map_or(0, |it| it.params().count());
     shape.params_from_last().map_or_else(count, |it| it.len())

@@ -1,4 +1,5 @@
-//! The rules of lean lowering, for summaries: which instructions are omitted because they obviously raise nothing.
+//! The rules of lean lowering, which is used for summaries: which instructions are omitted because they surely raise
+//! nothing.
 
 use std::sync::LazyLock;
 
@@ -10,39 +11,44 @@ use classfile::stack::Walk;
 
 use crate::body::{Expr, Place, Var};
 
-/// The facts about variables.
+/// Facts about the variables of one method, by which lean lowering ([`super::lower_lean`]) finds the instructions
+/// that surely raise nothing.
 pub(super) struct Lean {
     /// Whether local 0 always holds `this`.
     keeps_this: bool,
-    /// The temporaries that hold arrays of constant length, ascending, with type and length.
+    /// The temporaries that hold arrays of constant length, ascending by number, each with the array type and the
+    /// length.
     arrays: Vec<(u32, ClassName, i32)>,
 }
 
-/// Returns the replacement for all string constants, whose text does not affect what a body raises.
+/// Returns the empty text that replaces string constants in lean lowering: their text does not affect what a body
+/// raises.
 pub(super) fn no_text() -> Name {
     static NAME: LazyLock<Name> = LazyLock::new(|| Name::new(b""));
     *NAME
 }
 
-/// Returns whether some instruction enters or exits a monitor, which may be a string.
+/// Returns whether some instruction enters or exits a monitor. String constants then keep their text, because strings
+/// may be used as monitors.
 pub(super) fn has_monitors(walk: &Walk) -> bool {
     walk.insns.iter().any(|it| matches!(it.1, Insn::MonitorEnter | Insn::MonitorExit))
 }
 
 impl Lean {
-    /// Returns the facts for a method without handlers.
+    /// Returns the initial facts for a method without handlers.
     pub(super) fn new(flags: Flags, walk: &Walk) -> Self {
         let keeps = |it: &Insn| !matches!(it, Insn::Store(_, 0) | Insn::Iinc(0, _));
         let keeps_this = !flags.is_static() && walk.insns.iter().all(|it| keeps(&it.1));
         Lean { keeps_this, arrays: Vec::new() }
     }
 
-    /// Returns whether the value is the receiver.
+    /// Returns whether the value is surely the receiver of the method.
     pub(super) fn is_this(&self, value: Expr) -> bool {
         self.keeps_this && value == Expr::Var(Var::local(0, Kind::Ref))
     }
 
-    /// Records that a new temporary holds a new array.
+    /// Records that the temporary `var` holds a new array of type `ty` and length `len`; ignores variables that are
+    /// no temporaries.
     pub(super) fn array(&mut self, var: Var, ty: ClassName, len: i32) {
         if let Place::Temp(it) = var.place() {
             self.arrays.push((it, ty, len));
@@ -55,7 +61,8 @@ impl Lean {
         self.arrays.get(at).map(|it| (it.1, it.2))
     }
 
-    /// Returns whether storing the value raises nothing and names no class that would have to be loaded.
+    /// Returns whether storing the value into the array at this index raises nothing and names no class that would
+    /// have to be loaded.
     pub(super) fn stores_surely(&self, elem: Elem, array: Var, index: i32, value: Expr) -> bool {
         let Some((ty, len)) = self.array_in(array) else { return false };
         if !(0..len).contains(&index) {

@@ -1,5 +1,5 @@
-//! The symbolic machine: operand stack and local variables during lowering, and the BIR that is emitted. It knows
-//! neither opcodes nor the constant pool.
+//! The symbolic machine: operand stack and local variables during lowering, and the BIR that is emitted. The machine
+//! knows neither opcodes nor the constant pool.
 
 use classfile::descriptor::{CallShape, Kind};
 use classfile::error::{Fault, Malformed};
@@ -12,61 +12,62 @@ use crate::body::{Check, Expr, ExprId, Instr, MAX_TEMP, Operands, Place, Var, fr
 use crate::build::{BuildError, Builder};
 use crate::ops::{BinaryOp, UnOp};
 
-/// The result of lowering a part of a method. The offset of the fault is set by the caller, which knows the
-/// instruction. Boxed, so that results are returned in registers.
+/// The result of lowering a part of a method. The caller, which knows the instruction, sets the offset of the fault.
+/// The error is boxed, so that results are returned in registers.
 pub(super) type Step<T> = std::result::Result<T, Box<Malformed>>;
 
-/// Creates a fault of the current instruction.
+/// Creates a fault of the current instruction, described by `what`.
 #[cold]
 pub(super) fn fault(what: &'static str) -> Box<Malformed> {
     Box::new(Malformed::new(0, "4.9", Fault::Other(what)))
 }
 
-/// Creates the fault for a body that cannot be frozen.
+/// Creates the fault that reports why a body cannot be built.
 #[cold]
 pub(super) fn build_fault(it: BuildError) -> Box<Malformed> {
     fault(match it {
-        BuildError::TooLarge => "method is too large for its BIR",
-        BuildError::Label(_) => "branch to code that control cannot reach",
+        BuildError::TooLarge => "the method is too large to be lowered",
+        BuildError::Label(_) => "a branch leads to code that control cannot reach",
     })
 }
 
 /// Creates the fault of an instruction that finds too few operands.
 #[cold]
 pub(super) fn missing() -> Box<Malformed> {
-    fault("operand missing from the stack")
+    fault("an operand of the instruction is missing from the stack")
 }
 
-/// Creates the fault of an instruction that uses what is not a value.
+/// Creates the fault of an instruction that uses a new object or a return address as a value.
 #[cold]
 pub(super) fn no_value() -> Box<Malformed> {
-    fault("return address or new object used as a value")
+    fault("the instruction uses a return address or an uninitialised object as a value")
 }
 
-/// The state of symbolic execution within a method.
+/// The state of the symbolic execution of one method.
 pub(super) struct SymbolicMachine<'l> {
-    /// The bytecode.
+    /// The decoded instructions of the method, and its reachable blocks.
     pub(super) walk: &'l Walk,
-    /// The body so far.
+    /// The builder with the BIR emitted so far.
     pub(super) b: &'l mut Builder,
     /// The operand stack.
     pub(super) stack: &'l mut Stack,
-    /// The operands of the current instruction.
+    /// The operands of the current instruction, reused for each instruction.
     pub(super) args: &'l mut Vec<ExprId>,
-    /// The pc of each BIR instruction.
+    /// The pc of each emitted BIR instruction.
     pub(super) pcs: &'l mut Vec<u16>,
-    /// The context of each BIR instruction; empty while there is only one context.
+    /// For each emitted BIR instruction, the [`Context`] in which it runs (its chain of subroutine calls); empty as
+    /// long as all instructions have context 0.
     pub(super) copies: Vec<u16>,
-    /// The number of temporaries so far.
+    /// The number of temporaries created so far.
     pub(super) temps: u32,
-    /// The bytecode instruction whose result was emitted last: a store directly after it can assign the result to
-    /// the local variable.
+    /// The ordinal of the bytecode instruction whose result was emitted last; `None` if there is no such result. A
+    /// store directly after that instruction can assign the result to the local variable.
     pub(super) fresh: Option<u32>,
     /// The ordinal of the current bytecode instruction.
     pub(super) at: u32,
-    /// The context of the current bytecode instruction.
+    /// The context of the current bytecode instruction: the chain of subroutine calls in which it runs.
     pub(super) context: Context,
-    /// The rules for code that lean lowering omits.
+    /// The facts for lean lowering ([`super::lower_lean`]); `None` if no instruction may be omitted.
     pub(super) lean: Option<Lean>,
 }
 
@@ -85,7 +86,7 @@ impl SymbolicMachine<'_> {
         self.b.push(instr)
     }
 
-    /// Initialises the stack of a block where control joins.
+    /// Initialises the stack at the beginning of a block where control joins.
     pub(super) fn enter(&mut self, block: &Block) {
         let walk = self.walk;
         self.stack.enter(self.b, walk.entry_stack(block), walk.inlined);
@@ -93,20 +94,21 @@ impl SymbolicMachine<'_> {
 
     // ---- the stack ----
 
-    /// Pushes a constant.
+    /// Pushes a constant of this kind.
     #[inline]
     pub(super) fn constant(&mut self, expr: Expr, kind: Kind) {
         let e = self.b.expr(expr);
         self.stack.slots.push(Slot::constant(e, kind));
     }
 
-    /// Pushes a variable.
+    /// Pushes the value of a variable.
     pub(super) fn push_var(&mut self, var: Var) {
         let e = self.b.expr(Expr::Var(var));
         self.stack.slots.push(Slot::var(e, var));
     }
 
-    /// Pushes an expression, and saves it to a temporary if it has become too deep.
+    /// Pushes an expression. If the expression is deeper than [`MAX_DEPTH`], it is saved to a temporary, which
+    /// replaces it on the stack.
     #[inline]
     pub(super) fn push(&mut self, slot: Slot) -> Step<()> {
         self.stack.slots.push(slot);
@@ -116,7 +118,7 @@ impl SymbolicMachine<'_> {
         Ok(())
     }
 
-    /// Pushes the variable that the instruction emitted last assigns.
+    /// Pushes the variable to which the last emitted instruction assigns its result; nothing if there is no result.
     pub(super) fn push_result(&mut self, var: Option<Var>) {
         if let Some(var) = var {
             self.push_var(var);
@@ -124,7 +126,7 @@ impl SymbolicMachine<'_> {
         }
     }
 
-    /// Pops the top `N` values, the deepest first.
+    /// Pops the top `N` values, and returns them with the deepest first.
     #[inline]
     pub(super) fn pop<const N: usize>(&mut self) -> Step<[(ExprId, Slot); N]> {
         let Some(base) = self.stack.slots.len().checked_sub(N) else { return Err(missing()) };
@@ -137,12 +139,12 @@ impl SymbolicMachine<'_> {
         Ok(out)
     }
 
-    /// Returns the index of the entry at depth `below` from the top.
+    /// Returns the index of the stack entry at depth `below`; the top has depth 0.
     pub(super) fn index(&self, below: usize) -> Step<usize> {
         self.stack.slots.len().checked_sub(below + 1).ok_or_else(missing)
     }
 
-    /// Returns the value of the entry at depth `below`, without popping it.
+    /// Returns the value of the stack entry at depth `below`, without popping it; the top has depth 0.
     pub(super) fn value(&self, below: usize) -> Step<ExprId> {
         match self.stack.slots[self.index(below)?].item {
             Content::Value(e) => Ok(e),
@@ -150,7 +152,7 @@ impl SymbolicMachine<'_> {
         }
     }
 
-    /// Pops `n` values into the operand list.
+    /// Pops `n` values into the operand list of the current instruction.
     pub(super) fn arguments(&mut self, n: usize) -> Step<()> {
         let Some(base) = self.stack.slots.len().checked_sub(n) else { return Err(missing()) };
         self.args.clear();
@@ -162,26 +164,27 @@ impl SymbolicMachine<'_> {
         Ok(())
     }
 
-    /// Adds the operand list to the body.
+    /// Adds the operand list of the current instruction to the body, and returns its range.
     pub(super) fn listed(&mut self) -> Step<Operands> {
         self.b.operands(self.args).map_err(build_fault)
     }
 
-    /// Returns a new temporary.
+    /// Returns a new temporary of this kind.
     pub(super) fn temp(&mut self, kind: Kind) -> Step<Var> {
         if self.temps >= MAX_TEMP {
-            return Err(fault("method is too large for its BIR"));
+            return Err(fault("the method is too large to be lowered"));
         }
         self.temps += 1;
         Ok(Var::new(Place::Temp(self.temps - 1), kind))
     }
 
-    /// Returns a new temporary for the result of a call, if it has one.
+    /// Returns a new temporary for the result of a call; `None` if the call has no result.
     pub(super) fn result_var(&mut self, shape: CallShape) -> Step<Option<Var>> {
         shape.ret().map(|kind| self.temp(kind)).transpose()
     }
 
-    /// Saves the value of an entry to a temporary. Heap reads of entries below it happen first.
+    /// Saves the value of the stack entry with index `i` to a temporary. If the value reads the heap, the entries
+    /// below it that read the heap are saved first, so that heap reads keep their order.
     pub(super) fn save(&mut self, i: usize) -> Step<()> {
         if self.stack.slots[i].heap {
             self.save_heap(i)?;
@@ -194,7 +197,8 @@ impl SymbolicMachine<'_> {
         Ok(())
     }
 
-    /// Saves the heap reads of the entries below index `end` to temporaries, before an effect or a later read.
+    /// Saves the stack entries below index `end` that read the heap to temporaries, before an effect or a later heap
+    /// read.
     pub(super) fn save_heap(&mut self, end: usize) -> Step<()> {
         for i in 0..end {
             if self.stack.slots[i].heap {
@@ -208,8 +212,8 @@ impl SymbolicMachine<'_> {
         Ok(())
     }
 
-    /// Makes the entry at depth `below` a constant or a variable, so that it can be used both by an assertion and
-    /// by the instruction after it.
+    /// Saves the stack entry at depth `below` to a temporary unless it is a constant or a variable, so that both an
+    /// assertion and the following instruction can use it.
     pub(super) fn operand(&mut self, below: usize) -> Step<()> {
         let i = self.index(below)?;
         if !self.stack.slots[i].trivial {
@@ -218,7 +222,8 @@ impl SymbolicMachine<'_> {
         Ok(())
     }
 
-    /// Asserts that the entry at depth `below` is not null, unless lean lowering knows that.
+    /// Emits the assertion that the stack entry at depth `below` is not null. Lean lowering ([`super::lower_lean`])
+    /// omits the assertion if the entry is surely `this`.
     pub(super) fn assert_not_null(&mut self, below: usize) -> Step<()> {
         let value = self.value(below)?;
         if !self.lean.as_ref().is_some_and(|it| it.is_this(self.b.get(value))) {
@@ -227,8 +232,8 @@ impl SymbolicMachine<'_> {
         Ok(())
     }
 
-    /// Assigns the values on the stack to the variables in which the next block expects them, except for the
-    /// topmost `operands` entries.
+    /// Assigns the values on the stack to the stack variables in which the next block expects them. The topmost
+    /// `operands` entries are not assigned, because the current instruction consumes them.
     pub(super) fn flush(&mut self, operands: usize) -> Step<()> {
         let len = self.stack.slots.len();
         let Some(n) = len.checked_sub(operands) else { return Err(missing()) };
@@ -269,7 +274,7 @@ impl SymbolicMachine<'_> {
         Ok(())
     }
 
-    /// Rearranges the top of the stack.
+    /// Moves the entries at the top of the stack as `op` does.
     pub(super) fn shuffle(&mut self, op: StackOp) -> Step<()> {
         let slots = &self.stack.slots;
         let depth = slots.len();
@@ -294,7 +299,7 @@ impl SymbolicMachine<'_> {
 
     // ---- locals ----
 
-    /// Saves the entries that contain the old value of the local.
+    /// Saves the stack entries that contain the local variable to temporaries, before the variable is overwritten.
     fn save_local(&mut self, slot: u16, kind: Kind) -> Step<()> {
         let bits = local_bits(slot, kind);
         for i in 0..self.stack.slots.len() {
@@ -308,7 +313,7 @@ impl SymbolicMachine<'_> {
         Ok(())
     }
 
-    /// Pops a value into a local.
+    /// Pops a value and assigns it to a local variable.
     pub(super) fn store(&mut self, kind: Kind, slot: u16) -> Step<()> {
         let Some(&top) = self.stack.slots.last() else { return Err(missing()) };
         match top.item {
@@ -338,8 +343,8 @@ impl SymbolicMachine<'_> {
         Ok(())
     }
 
-    /// Makes the instruction emitted last assign its result directly to the local, if no stack entry depends on the
-    /// old value. Returns whether it did.
+    /// Makes the last emitted instruction assign its result directly to the local variable, unless a stack entry
+    /// contains the result or the old value of the variable. Returns whether the assignment was changed.
     fn take_result(&mut self, var: Var) -> bool {
         let Place::Local(slot) = var.place() else { return false };
         let Some((top, below)) = self.stack.slots.split_last() else { return false };
@@ -372,7 +377,7 @@ impl SymbolicMachine<'_> {
         true
     }
 
-    /// Adds a constant to a local.
+    /// Adds a constant to a local variable of type int.
     pub(super) fn increment(&mut self, slot: u16, by: i16) -> Step<()> {
         self.save_local(slot, Kind::Int)?;
         let var = Var::local(slot, Kind::Int);
@@ -384,14 +389,14 @@ impl SymbolicMachine<'_> {
 
     // ---- operators ----
 
-    /// Replaces the top by the result of an operator.
+    /// Replaces the top of the stack by the result of an operator with one operand.
     pub(super) fn unary(&mut self, op: UnOp) -> Step<()> {
         let [value] = self.pop::<1>()?;
         let e = self.b.expr(Expr::Unary(op, value.0));
         self.push(value.1.under(e, op.kinds().1))
     }
 
-    /// Replaces the two top values by the result of an operator.
+    /// Replaces the two top values by the result of an operator with two operands.
     pub(super) fn operator(&mut self, op: BinaryOp) -> Step<()> {
         let [a, b] = self.pop::<2>()?;
         let e = self.b.expr(Expr::Binary(op, a.0, b.0));

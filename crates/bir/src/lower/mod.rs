@@ -1,10 +1,10 @@
 //! Lowering of a `Code` attribute to BIR, by symbolic execution of the operand stack.
 //!
-//! The stack holds expressions instead of values ([`symbolic`]); a bytecode instruction yields BIR only where it
-//! has an effect, can raise an exception, or branches ([`insns`], by the operations of [`machine`]). Blocks are
-//! emitted context by context in bytecode order. Each begins with the stack that [`classfile::stack::walk`] computed:
-//! in the canonical variables `%k0`, `%k1`, … where control joins, or as the block that falls through to it left it.
-//! For summaries, much code is omitted ([`lean`]).
+//! The stack holds expressions instead of values ([`symbolic`]). A bytecode instruction yields BIR only where it has
+//! an effect, can raise an exception, or branches ([`insns`], by the operations of [`machine`]). Blocks are emitted
+//! context by context, in bytecode order. Where control joins, a block begins with the stack that
+//! [`classfile::stack::walk`] computed, in the canonical variables `%k0`, `%k1`, …. Other blocks begin with the stack
+//! at the end of the block that falls through to them. For summaries, much code is omitted ([`lean`]).
 
 mod insns;
 mod lean;
@@ -32,9 +32,9 @@ use symbolic::Stack;
 /// A lowered method: its body, and the origin of each of its instructions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lowered {
-    /// The body, which depends on names and content only.
+    /// The body, which contains no pcs, lines or pool indices.
     pub body: Body,
-    /// The pcs, lines etc. of the body.
+    /// The pcs, inlined copies and lines of the instructions of the body.
     pub positions: Positions,
 }
 
@@ -59,13 +59,14 @@ impl Scratch {
 
 /// Like [`lower`], for clients that need only what a body raises, calls and accesses, but no positions.
 ///
-/// If the method has no handlers, instructions that obviously raise nothing are omitted: assertions about `this`
-/// and constants, and stores of constants and variables into arrays that the method created with a constant length
-/// (most of the code of a JDK: tables of locales). String constants are replaced by the empty string, unless the
-/// method uses monitors, which may be strings. The body may use the memory of a [recycled](Scratch::recycle) one.
+/// If the method has no handlers, instructions that surely raise nothing are omitted: assertions that `this` is not
+/// null, assertions about constant divisors and array lengths, and stores of constants and variables into arrays that
+/// the method created with a constant length. (Such stores are most of the code of a JDK, in tables of locales.)
+/// String constants are replaced by the empty string, unless the method uses monitors, because strings may be used as
+/// monitors. The body may use the memory of a [recycled](Scratch::recycle) one.
 ///
 /// # Errors
-/// As for [`lower`].
+/// Fails in the cases in which [`lower`] fails.
 pub fn lower_lean<'a>(
     class: &ClassFile<'a>,
     boots: &Bootstraps<'_, 'a>,
@@ -109,7 +110,7 @@ fn lowered<'a>(
     };
     let words = words + u32::from(!method.flags.is_static());
     if words > 255 || words > u32::from(code.max_locals) {
-        let fault = Fault::OtherAt("parameters do not fit into max_locals or 255 words:", words.into());
+        let fault = Fault::OtherAt("the parameters take more words than max_locals or 255:", words.into());
         return Err(Malformed::new(method.offset(), "4.3.3", fault));
     }
     let Scratch { builder, walk, stack, begins, pcs, args, lines } = scratch;
@@ -146,11 +147,12 @@ fn lowered<'a>(
     lowerer.finish(name, method.flags, positions)
 }
 
-/// The lowering of a method, block by block.
+/// Lowers a method, block by block.
 struct BodyLowerer<'l, 'c, 'a> {
     l: Lowerer<'l, 'c, 'a>,
-    /// The context, ordinal and first BIR instruction of each emitted bytecode instruction, ascending; empty if the
-    /// method has no exception table.
+    /// For each bytecode instruction that was lowered, its context (the chain of subroutine calls in which it runs),
+    /// its ordinal, and the ordinal of its first BIR instruction, ascending. Empty if the method has no exception
+    /// table.
     begins: &'l mut Vec<(Context, u32, u32)>,
     lines: &'l mut Vec<(u16, u16)>,
 }
@@ -174,8 +176,8 @@ impl BodyLowerer<'_, '_, '_> {
         Ok(())
     }
 
-    /// Emits one block. `falls_in` tells whether control falls through to it from the previously emitted block.
-    /// Returns whether control falls through at its end.
+    /// Emits the block with the index `i`. `falls_in` is set if control falls through from the previously emitted
+    /// block. Returns whether control falls through at the end of this block.
     fn block(&mut self, i: usize, block: &Block, falls_in: bool) -> Step<bool> {
         if block.is_handler() {
             if falls_in {
@@ -217,7 +219,8 @@ impl BodyLowerer<'_, '_, '_> {
         Ok(falls)
     }
 
-    /// Returns the index in `begins` of the first instruction of `context` from `ordinal` on.
+    /// Returns the index of the first entry of `begins` that belongs to `context` and whose ordinal is at least
+    /// `ordinal`.
     fn begin(&self, context: Context, ordinal: u32) -> usize {
         self.begins.partition_point(|it| (it.0, it.1) < (context, ordinal))
     }
@@ -284,7 +287,8 @@ impl BodyLowerer<'_, '_, '_> {
     }
 }
 
-/// Returns the line table, sorted and without pcs outside of the code; `lines` is reusable memory.
+/// Returns the line table of the code: pairs of pc and line, sorted by pc, without pcs outside of the code. `lines`
+/// is memory that is reused.
 fn lines(code: &Code<'_, '_>, lines: &mut Vec<(u16, u16)>) -> Box<[(u16, u16)]> {
     lines.clear();
     code.lines().for_each(|(pc, line)| {
@@ -298,7 +302,7 @@ fn lines(code: &Code<'_, '_>, lines: &mut Vec<(u16, u16)>) -> Box<[(u16, u16)]> 
     lines.as_slice().into()
 }
 
-/// Returns whether control can continue after the instruction, in the same context.
+/// Returns whether control can continue directly at the next instruction, which is not the case after a `jsr`.
 fn falls_through(insn: Insn) -> bool {
     !matches!(
         insn,

@@ -9,7 +9,7 @@ use crate::words;
 /// The result of a parser step.
 pub(super) type Result<T> = std::result::Result<T, ParseError>;
 
-/// A position in a text.
+/// A position in a text that is being parsed.
 pub(super) struct Cursor<'t> {
     text: &'t str,
     pos: usize,
@@ -54,7 +54,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Skips blanks, comments and line ends.
+    /// Skips blanks, comments and ends of lines.
     pub(super) fn lines(&mut self) {
         self.blanks();
         while self.byte() == Some(b'\n') {
@@ -63,13 +63,13 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Returns whether only blanks and a comment precede the end of the line or of the method.
+    /// Skips blanks and a comment; returns whether the line, the text or the method (at `}`) ends there.
     pub(super) fn at_line_end(&mut self) -> bool {
         self.blanks();
         matches!(self.byte(), None | Some(b'\n' | b'}'))
     }
 
-    /// Skips blanks, and consumes `symbol` if it comes next.
+    /// Skips blanks, and consumes `symbol` if that comes next. Returns whether `symbol` was consumed.
     pub(super) fn eat(&mut self, symbol: &str) -> bool {
         self.blanks();
         let found = self.rest().starts_with(symbol);
@@ -83,20 +83,20 @@ impl<'t> Cursor<'t> {
         if self.eat(symbol) { Ok(()) } else { self.error(format!("`{symbol}`")) }
     }
 
-    /// Skips blanks, and returns the letters and digits that come next without consuming them.
+    /// Skips blanks, and returns the letters and digits that come next. They are not consumed.
     pub(super) fn peek_word(&mut self) -> &'t str {
         self.blanks();
         self.word_here()
     }
 
-    /// Returns the letters and digits at this very position without consuming them.
+    /// Returns the letters and digits at the position, without skipping blanks. They are not consumed.
     pub(super) fn word_here(&self) -> &'t str {
         let rest = self.rest();
         let end = rest.bytes().position(|b| !b.is_ascii_alphanumeric()).unwrap_or(rest.len());
         &rest[..end]
     }
 
-    /// Consumes `word` if it comes next as a whole word.
+    /// Skips blanks, and consumes `word` if that comes next as a whole word. Returns whether `word` was consumed.
     pub(super) fn eat_word(&mut self, word: &str) -> bool {
         let found = self.peek_word() == word;
         if found {
@@ -109,7 +109,7 @@ impl<'t> Cursor<'t> {
         if self.eat_word(word) { Ok(()) } else { self.error(format!("`{word}`")) }
     }
 
-    /// Parses an unsigned number.
+    /// Parses an unsigned number; `what` describes the expected number in the error message.
     pub(super) fn number<T: std::str::FromStr>(&mut self, what: &str) -> Result<T> {
         let word = self.peek_word();
         let digits = !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
@@ -122,7 +122,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Parses a hexadecimal number `0x…`.
+    /// Parses a hexadecimal number `0x…` of at most `max`.
     pub(super) fn hex(&mut self, max: u64) -> Result<u64> {
         let word = self.peek_word();
         let digits = word.strip_prefix("0x").filter(|it| it.bytes().all(|b| b.is_ascii_hexdigit()));
@@ -162,7 +162,7 @@ impl<'t> Cursor<'t> {
         self.byte() == Some(b'"')
     }
 
-    /// Parses a quoted text.
+    /// Parses a string in quotes.
     pub(super) fn string(&mut self) -> Result<Name> {
         self.expect("\"")?;
         let start = self.pos;
@@ -213,7 +213,7 @@ impl<'t> Cursor<'t> {
         Ok(())
     }
 
-    /// Consumes unquoted characters up to the first that is not safe, or that begins `->` or a comment.
+    /// Consumes unquoted characters up to the first that is not safe, or up to `->` or a comment.
     fn bare(&mut self, is_safe: fn(u8) -> bool) -> &'t str {
         let rest = self.rest();
         let bytes = rest.as_bytes();
@@ -243,7 +243,7 @@ impl<'t> Cursor<'t> {
         self.name_of("a name", words::in_name)
     }
 
-    /// Parses the descriptor of a method or field. A quoted one may be any text.
+    /// Parses the descriptor of a method or field. A quoted descriptor may be any text.
     pub(super) fn descriptor(&mut self) -> Result<Descriptor> {
         let start = self.pos;
         if self.byte() == Some(b'(') {

@@ -5,13 +5,13 @@ use std::fmt;
 /// A position in the text, and what was expected there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParseError {
-    /// The line, from 1.
+    /// The line number, counted from 1.
     pub line: u32,
-    /// The column in characters, from 1.
+    /// The column in characters, counted from 1.
     pub column: u32,
-    /// What was expected.
+    /// The description of what was expected at the position.
     pub expected: String,
-    /// The rest of that line, truncated.
+    /// The text from the position to the end of the line, truncated.
     pub found: String,
 }
 

@@ -9,17 +9,16 @@ use crate::parse::cursor::{Cursor, Result};
 use crate::print::atoms::{CANONICAL_NAN_D, CANONICAL_NAN_F};
 use crate::words::{self, meaning};
 
-/// The maximum depth of expressions; lowering cuts deeper ones.
+/// The maximum depth of expressions in BIR text. Lowering cuts expressions at a smaller depth.
 pub const MAX_DEPTH: usize = 256;
-/// The maximum nesting of parentheses and dynamic constants: the text of an expression of [`MAX_DEPTH`] must be
-/// parsed.
+/// The maximum nesting of parentheses and dynamic constants. It suffices for every expression of depth [`MAX_DEPTH`].
 const MAX_NESTING: usize = 2 * MAX_DEPTH;
 
 /// Parses the expressions of one body into its builder.
 pub(super) struct Exprs<'t> {
     pub(super) cur: Cursor<'t>,
     pub(super) builder: Builder,
-    /// The depth of each expression in the builder.
+    /// The depth of each expression in the builder, by index.
     depths: Vec<u16>,
     nesting: usize,
 }
@@ -29,7 +28,7 @@ impl<'t> Exprs<'t> {
         Exprs { cur, builder: Builder::new(), depths: Vec::new(), nesting: 0 }
     }
 
-    /// Removes the content of the previous body.
+    /// Removes the content of the previous body, keeping memory for reuse.
     pub(super) fn clear(&mut self) {
         self.builder.clear();
         self.depths.clear();
@@ -58,7 +57,7 @@ impl<'t> Exprs<'t> {
         Ok(out)
     }
 
-    /// Consumes a variable, if one comes next.
+    /// Consumes a variable if one comes next; returns `None` otherwise.
     pub(super) fn try_var(&mut self) -> Result<Option<Var>> {
         let start = self.cur.pos();
         let sigil = if self.cur.eat("%") {
@@ -83,7 +82,7 @@ impl<'t> Exprs<'t> {
             b'$' => digits.parse().ok().filter(|it| *it <= MAX_TEMP).map(Place::Temp),
             _ => digits.parse().ok().map(Place::Local),
         };
-        let Some(place) = place else { return self.cur.error("a smaller number") };
+        let Some(place) = place else { return self.cur.error("a variable with a smaller number") };
         self.cur.set_pos(self.cur.pos() + word.len());
         Ok(Some(Var::new(place, kind)))
     }
@@ -95,7 +94,7 @@ impl<'t> Exprs<'t> {
         }
     }
 
-    /// Consumes the kind suffix of an operator and returns the kind; int if there is none.
+    /// Consumes the suffix of an operator that names its kind, and returns the kind; int if there is no suffix.
     pub(super) fn kind(&mut self) -> Kind {
         let kind = meaning(&words::KINDS, self.cur.word_here()).unwrap_or(Kind::Int);
         if kind != Kind::Int {
@@ -124,7 +123,8 @@ impl<'t> Exprs<'t> {
         if index.is_some() { self.cur.error("`:` and an element type") } else { Ok(operand) }
     }
 
-    /// Parses an operand, and an index in brackets after it that is not followed by an element type.
+    /// Parses an operand. If an index in brackets without an element type follows, also parses and returns that
+    /// index.
     pub(super) fn operand_and_index(&mut self) -> Result<(ExprId, Option<ExprId>)> {
         let mut base = self.primary()?;
         loop {
@@ -203,7 +203,7 @@ impl<'t> Exprs<'t> {
         self.add(expr)
     }
 
-    /// Parses a constant, if one comes next.
+    /// Parses a constant if one comes next; returns `None` otherwise.
     fn constant(&mut self) -> Result<Option<Loadable>> {
         if self.cur.at_quote() {
             return self.cur.string().map(|it| Some(Loadable::Str(it)));

@@ -5,7 +5,8 @@ use crate::parse::cursor::Result;
 use crate::parse::expr::Exprs;
 use crate::words;
 
-/// Parses a label and records its position in the text, because only the whole method shows whether it exists.
+/// Parses a label, and records its position in the text. Whether the label exists is known only at the end of the
+/// method.
 pub(super) fn label(p: &mut Exprs<'_>, labels: &mut Vec<(u32, usize)>) -> Result<InstrId> {
     p.cur.blanks();
     let at = p.cur.pos();
@@ -103,8 +104,12 @@ fn args(p: &mut Exprs<'_>) -> Result<Operands> {
 fn site(p: &mut Exprs<'_>, dynamics: u32) -> Result<u32> {
     p.cur.expect("#")?;
     let at = p.cur.pos();
-    let site = p.cur.number("the number of a `dynamic`")?;
-    if site < dynamics { Ok(site) } else { p.cur.error_at(at, "the number of a `dynamic` above") }
+    let site = p.cur.number("the number of a `dynamic` line")?;
+    if site < dynamics {
+        Ok(site)
+    } else {
+        p.cur.error_at(at, "the number of a `dynamic` line of this method")
+    }
 }
 
 fn call(p: &mut Exprs<'_>, var: Option<Var>, dynamics: u32) -> Result<Instr> {
@@ -155,7 +160,7 @@ fn check(p: &mut Exprs<'_>) -> Result<Check> {
     })
 }
 
-/// Parses an instruction that begins with the assigned place.
+/// Parses an instruction that begins with the variable, field or element to which it assigns.
 fn assignment(p: &mut Exprs<'_>, dynamics: u32) -> Result<Instr> {
     p.cur.blanks();
     let at = p.cur.pos();

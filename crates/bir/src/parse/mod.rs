@@ -1,6 +1,6 @@
 //! Parser for BIR text, the inverse of [`crate::print`], which also documents the grammar: `parse(print(b)) == b`.
 //!
-//! It panics on no text: nesting, depth and numbers are limited. The resulting body need not be well formed in
+//! The parser panics on no text: nesting, depth and numbers are limited. The parsed body need not be well formed in
 //! other respects, see [`crate::verify`].
 
 mod cursor;
@@ -17,7 +17,7 @@ use crate::parse::error::ParseError;
 use crate::parse::expr::Exprs;
 use crate::words::{self, meaning};
 
-/// The maximum number of bytes of text; ids have 32 bits.
+/// The maximum length of a text in bytes, so that ids fit into 32 bits.
 const MAX_TEXT: usize = 1 << 30;
 
 /// Parses all methods of the text.
@@ -27,7 +27,7 @@ const MAX_TEXT: usize = 1 << 30;
 pub fn parse(text: &str) -> std::result::Result<Vec<Body>, ParseError> {
     let mut exprs = Exprs::new(Cursor::new(text));
     if text.len() > MAX_TEXT {
-        return exprs.cur.error(format!("at most {MAX_TEXT} bytes"));
+        return exprs.cur.error(format!("a text of at most {MAX_TEXT} bytes"));
     }
     let mut bodies = Vec::new();
     exprs.cur.lines();
@@ -50,11 +50,11 @@ pub fn parse_body(text: &str) -> std::result::Result<Body, ParseError> {
     }
 }
 
-/// The parts of a body besides instructions that have been parsed so far.
+/// The rows, unreachable ranges and used labels of the body that is being parsed.
 struct Tables {
     rows: Vec<Row>,
     unreachable: Vec<(u32, u32)>,
-    /// The labels that were used, each with its position in the text.
+    /// The labels that are used, each with its position in the text.
     labels: Vec<(u32, usize)>,
 }
 
@@ -72,14 +72,16 @@ fn method(p: &mut Exprs<'_>) -> Result<Body> {
         }
         p.cur.lines();
     }
-    if let Some(&(label, at)) = tables.labels.iter().find(|it| it.0 >= p.builder.len()) {
-        return p.cur.error_at(at, format!("a label that exists, and {label} does not"));
+    if let Some(&(_, at)) = tables.labels.iter().find(|it| it.0 >= p.builder.len()) {
+        return p.cur.error_at(at, "the label of an instruction of this method");
     }
     header.unreachable = tables.unreachable.into();
     match p.builder.freeze(header, tables.rows) {
         Ok(body) => Ok(body),
-        Err(BuildError::TooLarge) => p.cur.error_at(start, "a smaller method"),
-        Err(BuildError::Label(it)) => p.cur.error_at(start, format!("a label {it}")),
+        Err(BuildError::TooLarge) => {
+            p.cur.error_at(start, "a method with fewer expressions, operands or instructions")
+        }
+        Err(BuildError::Label(it)) => p.cur.error_at(start, format!("an instruction with the label {it}")),
     }
 }
 
@@ -112,7 +114,7 @@ fn header(p: &mut Exprs<'_>) -> Result<Header> {
 fn line(p: &mut Exprs<'_>, tables: &mut Tables, dynamics: &mut u32) -> Result<()> {
     if p.cur.eat_word("dynamic") {
         if p.cur.peek_word() != dynamics.to_string() {
-            return p.cur.error(format!("number {dynamics}"));
+            return p.cur.error(format!("the number {dynamics}"));
         }
         p.cur.number::<u32>("a number")?;
         p.cur.expect("=")?;
@@ -147,15 +149,19 @@ fn range(p: &mut Exprs<'_>) -> Result<(u32, u32)> {
     let start = p.cur.number("the first number of a range")?;
     p.cur.expect("..")?;
     let at = p.cur.pos();
-    let end = p.cur.number("the number behind a range")?;
-    if end < start { p.cur.error_at(at, format!("a number from {start} on")) } else { Ok((start, end)) }
+    let end = p.cur.number("the number after the last instruction of a range")?;
+    if end < start {
+        p.cur.error_at(at, format!("a number that is at least {start}"))
+    } else {
+        Ok((start, end))
+    }
 }
 
 fn row(p: &mut Exprs<'_>, tables: &mut Tables) -> Result<()> {
     let at = p.cur.pos();
     let (start, end) = range(p)?;
     if end > p.builder.len() {
-        return p.cur.error_at(at, "a range of the instructions above");
+        return p.cur.error_at(at, "a range of instructions that are written above this line");
     }
     p.cur.expect_word("catch")?;
     let catch_type = if p.cur.at_quote() || p.cur.peek_word() != "any" {

@@ -60,7 +60,8 @@ use crate::print::atoms::{
 };
 use crate::words::{self, word};
 
-/// Appends the text of the comment after an instruction to the string; leaves it empty for no comment.
+/// A function that appends the text of the comment after an instruction to the string; no comment is written if the
+/// string stays empty.
 pub type Comment<'a> = &'a mut dyn FnMut(InstrId, &mut String);
 
 /// Returns the body as text, without comments.
@@ -71,7 +72,7 @@ pub fn print(body: &Body) -> String {
     out
 }
 
-/// Writes the body as text, line by line.
+/// Writes the body as text, line by line. `comment` gives the comment for each instruction; `None` for no comments.
 pub fn write(out: &mut dyn Write, body: &Body, mut comment: Option<Comment<'_>>) -> fmt::Result {
     header(out, body)?;
     for (i, dynamic) in body.dynamics.iter().enumerate() {
@@ -128,7 +129,8 @@ fn decimals(number: usize) -> usize {
     number.checked_ilog10().unwrap_or(0) as usize + 1
 }
 
-/// Aligns comments in one column if the instruction leaves room.
+/// Appends the comment to the line. All comments begin in the same column, except after an instruction that is too
+/// long for that.
 fn write_note(line: &mut String, note: &str) -> fmt::Result {
     const COLUMN: usize = 48;
     if note.is_empty() {
@@ -159,7 +161,7 @@ fn header(out: &mut dyn Write, body: &Body) -> fmt::Result {
     out.write_str(if body.unverified { " unverified {\n" } else { " {\n" })
 }
 
-/// Writes one instruction without its number.
+/// Writes one instruction, without its ordinal.
 // long match: one arm per instruction
 pub fn write_instr(out: &mut dyn Write, body: &Body, instr: &Instr) -> fmt::Result {
     match *instr {
@@ -308,7 +310,8 @@ fn write_args(out: &mut dyn Write, body: &Body, args: Operands) -> fmt::Result {
     out.write_str(if sep == ", " { ")" } else { " ()" })
 }
 
-/// Writes an expression. The recursion depth is bounded, because both parser and builders limit the depth.
+/// Writes an expression. The recursion depth is bounded, because the parser and lowering limit the depth of
+/// expressions.
 pub fn write_expr(out: &mut dyn Write, body: &Body, id: ExprId) -> fmt::Result {
     match body.exprs[id] {
         Expr::Int(it) => write!(out, "{it}"),
@@ -395,8 +398,8 @@ fn write_operand(out: &mut dyn Write, body: &Body, id: ExprId) -> fmt::Result {
     }
 }
 
-/// Writes the base of a field or element access. It is parenthesised if its unquoted descriptor would absorb the
-/// bracket after it.
+/// Writes the base of a field access, or of an element access if `of_element`. Parentheses are written if the
+/// unquoted descriptor at the end of the base would absorb the bracket after it.
 fn write_base(out: &mut dyn Write, body: &Body, id: ExprId, of_element: bool) -> fmt::Result {
     match body.exprs[id] {
         Expr::Var(_) | Expr::Null | Expr::Elem(..) => write_expr(out, body, id),

@@ -116,7 +116,7 @@ fn hostile_nesting_is_refused() {
     // The verifier enforces the limit, too.
     let Some(Instr::Return(Some(value))) = body.instrs.values_mut().next() else { panic!("{body:?}") };
     *value = body.exprs.alloc(Expr::Unary(UnOp::Neg(Kind::Int), *value));
-    assert_eq!(verify(&body), ["p/C.m()I: at 0: an expression is too deep"]);
+    assert_eq!(verify(&body), ["p/C.m()I: at 0: an expression is deeper than BIR text allows"]);
     let err = parse(&deep(257)).expect_err("over the limit");
     assert_eq!(err.expected, "an expression no deeper than 256");
 }
@@ -138,7 +138,7 @@ fn errors_contain_position_and_expectation() {
     let errors: Vec<String> = cases.iter().map(|it| parse(it).expect_err(it).to_string()).collect();
     insta::assert_snapshot!(errors.join("\n"), @r#"
     2:13: expected a comparison (== != < >= > <=), found "~ 1) goto 0"
-    2:11: expected a label that exists, and 7 does not, found "7"
+    2:11: expected the label of an instruction of this method, found "7"
     2:3: expected `0:` and an instruction, `row`, `unreachable` or `}`, found "1: return"
     2:16: expected 4 hexadecimal digits, found "d8\""
     2:12: expected an expression, found "é"
@@ -288,20 +288,20 @@ fn the_verifier_reports_faults() {
     ];
     insta::assert_snapshot!(cases.map(wrong).concat(), @r#"
     0: i0 := 1
-    p/C.m()V: at 0: control runs off the end
+    p/C.m()V: at 0: control runs off the end of the body
     0: l0 := 1L
     1: return
-    p/C.m()V: at 0: l0 exceeds the 1 local variables
+    p/C.m()V: at 0: l0 is outside of the local variables, of which there are 1
     0: $i1 := 1
     1: $i1 := 2
     2: return
-    p/C.m()V: at 1: $i1 is also assigned by 0
+    p/C.m()V: at 1: instruction 0 assigns $i1, too
     0: $i1 := $i2
     1: return
     p/C.m()V: at 0: $i2 is not assigned
     0: $i1 := 1L + 2
     1: return
-    p/C.m()V: at 0: a long where an int is expected: 1L
+    p/C.m()V: at 0: a long is used where an int is expected: 1L
     0: assert notnull ::p/C.f:Lp/C;
     1: return
     p/C.m()V: at 0: an assertion reads the heap
@@ -310,11 +310,11 @@ fn the_verifier_reports_faults() {
     0: goto 1
     1: catch %a0
     2: return
-    p/C.m()V: at 0: control reaches the catch at 1 without exception
+    p/C.m()V: at 0: control reaches the catch at 1 without an exception
     p/C.m()V: at 1: no row leads to this catch
     0: invokevirtual p/C.m(I)V (a0)
     1: return
-    p/C.m()V: at 0: 1 operands for 2 parameters
+    p/C.m()V: at 0: the call has 1 operands instead of 2
     0: $l1 := invokestatic p/C.m()I ()
     1: return
     p/C.m()V: at 0: $l1 cannot hold an int
@@ -322,16 +322,16 @@ fn the_verifier_reports_faults() {
     1: return
     p/C.m()V: at 0: a branch cannot compare operands of these kinds
     0: switch 5 { 2: 0, 1: 0, default: 0 }
-    p/C.m()V: at 0: the cases are not ascending
+    p/C.m()V: at 0: the keys of the switch table are not ascending
     0: switch 5 { 2: 0 }
-    p/C.m()V: at 0: a default is missing or superfluous
+    p/C.m()V: at 0: the table of a switch has no default target, or that of a ret has one
     0: return
     1: return
     row 0..1 catch any goto 1 source 0
     p/C.m()V: at 1: a handler does not begin with catch
     0: $f1 := 1.0f &F 2.0f
     1: return
-    p/C.m()V: at 0: the operator does not exist for its kind
+    p/C.m()V: at 0: the operator does not exist for operands of this kind
     0: $a1 := newarray p/C (5)
     1: return
     p/C.m()V: at 0: the class of newarray is not an array

@@ -8,18 +8,19 @@ use crate::insn::{BinOp, Insn, InvokeOp, Pc, StackOp};
 use crate::names::{ClassName, Descriptor};
 use crate::pool::{Entry, Pool, PoolIndex};
 
-/// The result of one step; the caller knows the position of the fault. Boxed, so that results are returned in
-/// registers.
+/// The result of applying one instruction. The fault carries no offset; the caller, which knows the instruction, adds
+/// the offset. The fault is boxed, so that results are returned in registers.
 pub(super) type Step<T> = std::result::Result<T, Box<Fault>>;
 
-const EMPTY: Fault = Fault::Other("operand missing from the stack");
-const WRONG_KIND: Fault = Fault::Other("operand of the wrong kind on the stack");
+const EMPTY: Fault = Fault::Other("an operand of the instruction is missing from the stack");
+const WRONG_KIND: Fault = Fault::Other("an operand of the instruction is of the wrong kind");
 
-/// The operand stack, and the locals that hold return addresses, within a block.
+/// The operand stack, and the locals that hold return addresses, at one point of a block.
 #[derive(Default)]
 pub(super) struct Frame {
     pub(super) stack: Vec<Shape>,
-    /// Pairs of slot and return address, ascending by slot.
+    /// The locals that hold return addresses, ascending by slot: pairs of slot and return address, with the number in
+    /// [`Shape::Return`] as the address.
     pub(super) locals: Vec<(u16, u32)>,
 }
 
@@ -35,13 +36,15 @@ pub(super) struct Effects<'e, 'c, 'a> {
     pub(super) pool: &'c Pool<'a>,
     pub(super) max_locals: u16,
     pub(super) insns: &'e [(Pc, Insn)],
-    /// The `new` instructions found to be apart: first those known when this round began, sorted, then new ones.
+    /// The ordinals of the `new` instructions that cannot be combined with their constructor calls
+    /// ([`super::Walk::apart`]). The first `known_apart` of them were found by previous passes over the body, and are
+    /// sorted; the others were found by this pass.
     pub(super) apart: &'e mut Vec<u32>,
     pub(super) known_apart: usize,
 }
 
 impl Effects<'_, '_, '_> {
-    /// Applies the instruction with ordinal `i` to the frame.
+    /// Applies the instruction with ordinal `i` to the frame: pops its operands and pushes its result.
     // long match: one arm per kind of instruction
     #[inline]
     pub(super) fn step(&mut self, context: Context, i: u32, insn: Insn, f: &mut Frame) -> Step<()> {
@@ -139,7 +142,9 @@ impl Effects<'_, '_, '_> {
             Insn::MultiANewArray(index, dims) => {
                 let depth = self.class(index)?.bytes().iter().take_while(|&&b| b == b'[').count();
                 if depth < usize::from(dims) {
-                    return Err(Fault::Other("multianewarray of more dimensions than its class has").into());
+                    return Err(
+                        Fault::Other("multianewarray has more dimensions than its array class").into()
+                    );
                 }
                 for _ in 0..dims {
                     self.pop(f, Int)?;
@@ -186,7 +191,11 @@ impl Effects<'_, '_, '_> {
             _ => return Err(Fault::PoolKind { index: index.0, want: "loadable constant" }.into()),
         };
         if (kind.words() == 2) != wide {
-            return Err(Fault::PoolKind { index: index.0, want: "constant of this width" }.into());
+            return Err(Fault::PoolKind {
+                index: index.0,
+                want: "constant of the width that the instruction loads",
+            }
+            .into());
         }
         Ok(kind)
     }
@@ -194,7 +203,11 @@ impl Effects<'_, '_, '_> {
     #[inline]
     fn local(&self, slot: u16, kind: Kind) -> Step<()> {
         if u32::from(slot) + u32::from(kind.words()) > u32::from(self.max_locals) {
-            return Err(Fault::OtherAt("local variable outside max_locals:", slot.into()).into());
+            return Err(Fault::OtherAt(
+                "the instruction uses a local variable outside of max_locals:",
+                slot.into(),
+            )
+            .into());
         }
         Ok(())
     }
@@ -241,7 +254,8 @@ impl Effects<'_, '_, '_> {
         Ok(())
     }
 
-    /// Turns all stack entries of a new object into plain references, because its constructor is called.
+    /// Replaces all stack entries for the object created by the `new` with this ordinal by plain references, because
+    /// its constructor is called.
     fn construct(&mut self, new: u32, class: ClassName, f: &mut Frame) -> Step<()> {
         f.stack.pop();
         if let Some((_, Insn::New(index))) = self.insns.get(new as usize)
@@ -288,7 +302,7 @@ impl Effects<'_, '_, '_> {
     }
 }
 
-/// Returns whether control may continue anywhere but at the next instruction.
+/// Returns whether the instruction is the last of its block: it branches, returns or throws.
 #[inline]
 pub(super) fn ends_block(insn: Insn) -> bool {
     matches!(

@@ -7,16 +7,17 @@ use crate::code::Code;
 use crate::error::{Fault, Malformed, Result};
 use crate::insn::{Insn, Pc, Switch};
 
-/// A block begins at this instruction.
+/// The flag of an instruction at which a block begins.
 pub(super) const LEADER: u8 = 1;
-/// A branch leads to this instruction.
+/// The flag of an instruction that is the target of a branch, or at which control continues after a subroutine.
 pub(super) const TARGET: u8 = 2;
-/// A row of the exception table has its handler here.
+/// The flag of an instruction at which the handler of an exception-table row begins.
 pub(super) const HANDLER: u8 = 4;
-/// Control falls through to this instruction.
+/// The flag of an instruction to which control falls through from the instruction before.
 pub(super) const FALLEN_INTO: u8 = 8;
 
-/// Computes the instructions, ordinals, leaders and ranges of `walk`.
+/// Decodes the instructions of `code`, and stores in `walk` the instructions, their ordinals, the leaders (the
+/// instructions at which blocks begin) and the exception table. `major` is the major version of the class file.
 pub(super) fn decode(walk: &mut Walk, code: &Code<'_, '_>, major: u16) -> Result<()> {
     let Walk { insns, ordinals, leaders, branches, .. } = walk;
     insns.clear();
@@ -53,14 +54,15 @@ pub(super) fn decode(walk: &mut Walk, code: &Code<'_, '_>, major: u16) -> Result
     if walk.has_jsr && major > 50 {
         let is_jsr = |it: &&(Pc, Insn)| matches!(it.1, Insn::Jsr(_) | Insn::Ret(_));
         let at = walk.insns.iter().find(is_jsr).map_or(0, |it| it.0.0);
-        let fault = Fault::OtherAt("jsr or ret in a class file of major version", major.into());
+        let fault =
+            Fault::OtherAt("jsr and ret are not allowed in a class file of major version", major.into());
         return Err(Malformed::new(code.offset + at as usize, "4.9.1", fault));
     }
     targets(walk, code)?;
     ranges(walk, code)
 }
 
-/// Marks the targets of branches.
+/// Marks the targets of branches as leaders (instructions at which blocks begin).
 fn targets(walk: &mut Walk, code: &Code<'_, '_>) -> Result<()> {
     let Walk { insns, ordinals, leaders, branches, .. } = walk;
     for &branch in &*branches {
@@ -83,7 +85,7 @@ fn targets(walk: &mut Walk, code: &Code<'_, '_>) -> Result<()> {
         }
         if let Some(target) = bad {
             let fault = Fault::OtherAt(
-                "branch to a pc that is not the start of an instruction:",
+                "a branch leads to a pc that is not the start of an instruction:",
                 i64::from(target.0 as i32),
             );
             return Err(Malformed::new(code.offset + pc.index(), "4.9.1", fault));
@@ -106,12 +108,12 @@ fn ranges(walk: &mut Walk, code: &Code<'_, '_>) -> Result<()> {
         let end = if row.end.0 == behind { Some(n) } else { at(row.end) };
         let (Some(start), Some(end), Some(handler)) = (at(row.start), end, at(row.handler)) else {
             return error(
-                "exception table refers to a pc that is not the start of an instruction: row",
+                "a row of the exception table refers to a pc that is not the start of an instruction: row",
                 walk.ranges.len(),
             );
         };
         if row.start > row.end {
-            return error("exception table row ends before it starts: row", walk.ranges.len());
+            return error("a row of the exception table ends before it starts: row", walk.ranges.len());
         }
         walk.leaders[handler as usize] |= LEADER | HANDLER;
         if walk.has_jsr {

@@ -1,18 +1,17 @@
 //! The typed walk over the operand stack that lowering to BIR and the class writer share.
 //!
-//! It follows control from the entry (as in JVMS §4.10, but without assignability of class types: all references
-//! have one kind here). It finds the reachable instructions, the blocks that they form, and the content of the
-//! operand stack at the beginning of each block. It refuses code whose operands are missing or of the wrong kind,
+//! The walk follows control from the entry (as in JVMS §4.10, but without assignability of class types: all
+//! references have one kind here). It finds the reachable instructions, the blocks that they form, and the content of
+//! the operand stack at the beginning of each block. It refuses code whose operands are missing or of the wrong kind,
 //! whose branches have invalid targets, or that runs off its end.
 //!
 //! *Subroutines* (`jsr`, `ret`) are followed per chain of calls: the code of a subroutine is visited once for each
-//! [`Context`] that it runs in, so that each `ret` has one return site. If this exceeds a limit, the walk is
-//! repeated with each subroutine visited once; a `ret` then returns to every call site ([`Walk::inlined`] is
-//! false).
+//! [`Context`] that it runs in, so that each `ret` has one return site. If inlining exceeds a limit, the walk is
+//! repeated with each subroutine visited once; a `ret` then returns to every call site ([`Walk::inlined`] is false).
 //!
 //! *New objects*: a stack entry pushed by `new` remains distinguished until its constructor is called, as long as
-//! it is only moved about on the stack. A `new` whose object is used otherwise before that is listed in
-//! [`Walk::apart`].
+//! it is only moved about on the stack. A `new` whose object is used in another way before the constructor call is
+//! listed in [`Walk::apart`].
 
 mod effect;
 mod leaders;
@@ -35,15 +34,15 @@ pub use shuffle::rearrangement;
 pub enum Shape {
     /// A value of this kind.
     Value(Kind),
-    /// The object created by the `new` with this ordinal, before its constructor call.
+    /// The object created by the `new` with this ordinal, before its constructor is called.
     New(u32),
-    /// A return address: a [`Context`] if subroutines are inlined, else the ordinal of the first instruction of the
-    /// subroutine.
+    /// A return address: the [`Context`] of the called subroutine if subroutines are inlined, otherwise the ordinal
+    /// of the first instruction of the subroutine.
     Return(u32),
 }
 
 impl Shape {
-    /// Returns the number of words that the entry takes.
+    /// Returns the number of words that the stack entry takes.
     pub fn words(self) -> u16 {
         match self {
             Shape::Value(kind) => kind.words(),
@@ -52,7 +51,8 @@ impl Shape {
     }
 }
 
-/// The number of a chain of subroutine calls; 0 is the method itself.
+/// The number of a chain of nested `jsr` calls; the code of a subroutine is visited once for each chain that leads to
+/// it. Context 0 is the code of the method outside of subroutines.
 pub type Context = u32;
 
 /// A row of the exception table, with ordinals instead of pcs.
@@ -60,25 +60,25 @@ pub type Context = u32;
 pub struct Range {
     /// The ordinal of the first covered instruction.
     pub start: u32,
-    /// The ordinal after the last covered instruction.
+    /// The ordinal of the first instruction after the covered range.
     pub end: u32,
     /// The ordinal of the first instruction of the handler.
     pub handler: u32,
-    /// The class caught; `None` catches everything.
+    /// The class of the exceptions that the row catches; `None` catches everything.
     pub catch_type: Option<ClassName>,
 }
 
-/// A sequence of instructions, in one context, that is entered only at its first.
+/// A sequence of instructions that control enters only at the first one, in one [`Context`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Block {
     /// The ordinal of the first instruction.
     pub first: u32,
-    /// The ordinal after the last instruction.
+    /// The ordinal of the first instruction after the block.
     pub end: u32,
-    /// The context in which the block runs.
+    /// The chain of subroutine calls in which the block runs.
     pub context: Context,
-    /// The target of the `ret` at its end: a context or an ordinal, as in [`Shape::Return`]; `None` if there is no
-    /// `ret` or its target is unknown.
+    /// The target of the `ret` at the end of the block: a context or an ordinal, as in [`Shape::Return`]. `None` if
+    /// the block does not end with `ret`, or the target of the `ret` is unknown.
     pub returns: Option<u32>,
     flags: u8,
     queued: bool,
@@ -86,7 +86,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// Returns whether a branch leads to the block.
+    /// Returns whether a branch or the return from a subroutine leads to the block.
     pub fn is_target(&self) -> bool {
         self.flags & leaders::TARGET != 0
     }
@@ -96,13 +96,14 @@ impl Block {
         self.flags & leaders::FALLEN_INTO != 0
     }
 
-    /// Returns whether the block is a handler of a range with a reachable instruction.
+    /// Returns whether the block is the handler of an exception-table row that covers a reachable instruction.
     pub fn is_handler(&self) -> bool {
         self.flags & leaders::HANDLER != 0
     }
 }
 
-/// The result of walking one body. Its memory is reused for the next body.
+/// The result of walking over one body: its instructions, its reachable blocks, and the operand stack at the
+/// beginning of each block. [`Walk::run`] computes the result, and reuses the memory of the previous one.
 #[derive(Default)]
 pub struct Walk {
     /// All instructions with their pcs; the index of an instruction is its *ordinal*.
@@ -113,7 +114,8 @@ pub struct Walk {
     pub blocks: Vec<Block>,
     /// The ordinals of the `new` instructions whose allocation and constructor call cannot be combined, ascending.
     pub apart: Vec<u32>,
-    /// Whether each context represents one chain of subroutine calls.
+    /// Whether each [`Context`] represents one chain of subroutine calls. If not, all code has context 0, and a `ret`
+    /// may return to every call of its subroutine.
     pub inlined: bool,
     has_jsr: bool,
     ordinals: Vec<u32>,
@@ -124,14 +126,15 @@ pub struct Walk {
     contexts: Vec<Call>,
     children: FxHashMap<(Context, u32), Context>,
     index: FxHashMap<(Context, u32), u32>,
-    /// The block of each leader in context 0, which is the only context of most methods.
+    /// For each ordinal, the index of the block that begins there in context 0, the only context of most methods.
     main_index: Vec<u32>,
     work: Vec<u32>,
     sorted: Vec<Block>,
     frame: effect::Frame,
 }
 
-/// The call that a context was created for.
+/// The `jsr` for which a context was created (`site`, an ordinal), and the context that contains this `jsr`
+/// (`parent`).
 #[derive(Clone, Copy)]
 struct Call {
     parent: Context,
@@ -141,11 +144,11 @@ struct Call {
 const NONE: u32 = u32::MAX;
 
 impl Walk {
-    /// Walks the body. `major` is the version of its class file: subroutines are not allowed after 50 (JVMS
-    /// §4.9.1).
+    /// Finds the reachable blocks of the body and the operand stack at the beginning of each, and stores them in
+    /// `self`. `major` is the major version of the class file: above 50, subroutines are not allowed (JVMS §4.9.1).
     ///
     /// # Errors
-    /// Fails if the body violates a rule that the walk depends on; the offset is that of the instruction.
+    /// Fails if the body violates a rule that the walk depends on; the offset is that of the violating instruction.
     pub fn run(&mut self, code: &Code<'_, '_>, major: u16) -> Result<()> {
         leaders::decode(self, code, major)?;
         match walker::run(self, code, true) {
@@ -159,20 +162,21 @@ impl Walk {
         &self.shapes[block.stack.0 as usize..block.stack.1 as usize]
     }
 
-    /// Returns the ordinal of the instruction at `pc`.
+    /// Returns the ordinal of the instruction at `pc`; `None` if no instruction begins there.
     #[inline]
     pub fn ordinal(&self, pc: Pc) -> Option<u32> {
         self.ordinals.get(pc.index()).copied().filter(|&it| it != NONE)
     }
 
-    /// Returns the pc of the instruction with this ordinal; for the ordinal after the last, the length of the code.
+    /// Returns the pc of the instruction with this ordinal. For the ordinal after the last instruction, returns the
+    /// length of the code.
     #[inline]
     pub fn pc(&self, ordinal: u32) -> Pc {
         let end = Pc::from_index(self.ordinals.len() - 1);
         self.insns.get(ordinal as usize).map_or(end, |it| it.0)
     }
 
-    /// Returns the index of the block that begins at this ordinal in this context.
+    /// Returns the index of the block that begins at this ordinal in this context; `None` if there is no such block.
     #[inline]
     pub fn block_at(&self, context: Context, ordinal: u32) -> Option<usize> {
         let found = if context == 0 {
@@ -183,7 +187,8 @@ impl Walk {
         found.map(|it| it as usize)
     }
 
-    /// Returns the context of the subroutine that the `jsr` at ordinal `jsr` calls.
+    /// Returns the context of the subroutine that the `jsr` with the ordinal `jsr` calls in `context`; 0 if
+    /// subroutines are not inlined.
     pub fn called(&self, context: Context, jsr: u32) -> Context {
         self.children.get(&(context, jsr)).copied().unwrap_or(0)
     }
@@ -193,8 +198,8 @@ impl Walk {
         self.contexts.get(context as usize).map_or((0, NONE), |it| (it.parent, it.site + 1))
     }
 
-    /// Returns the ordinals and targets of the `jsr` instructions, ascending. If subroutines are not inlined, the
-    /// return sites are directly after these.
+    /// Returns the ordinals and targets of the `jsr` instructions, ascending. If subroutines are not inlined, each
+    /// `ret` may return to the instruction after any of these.
     pub fn jsr_sites(&self) -> impl Iterator<Item = (u32, Pc)> + '_ {
         self.insns.iter().enumerate().filter_map(|(i, (_, insn))| match insn {
             Insn::Jsr(to) => Some((i as u32, *to)),
@@ -202,7 +207,7 @@ impl Walk {
         })
     }
 
-    /// Returns the ordinals that no context reaches, as ascending half-open ranges.
+    /// Returns the instructions that control never reaches, as ascending half-open ranges of ordinals.
     pub fn unreachable(&self) -> Vec<(u32, u32)> {
         let n = self.insns.len() as u32;
         let mut out: Vec<(u32, u32)> = Vec::new();
@@ -232,7 +237,7 @@ impl Walk {
         out
     }
 
-    /// Removes the results of the walk, but not the decoded instructions.
+    /// Removes the blocks, stacks and contexts that a walk found, but not the decoded instructions.
     fn reset(&mut self) {
         self.blocks.clear();
         self.shapes.clear();
@@ -244,7 +249,7 @@ impl Walk {
         self.main_index.resize(self.insns.len() + 1, NONE);
     }
 
-    /// Sorts the blocks into their final order.
+    /// Sorts the blocks by context and ordinal.
     fn order(&mut self) {
         if self.blocks.len() == 1 {
             return;

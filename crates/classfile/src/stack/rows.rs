@@ -3,13 +3,15 @@
 
 use super::Range;
 
-/// The rows sorted by start, with a tree of the maximal ends.
+/// The rows of an exception table, sorted by the start of their ranges, with a search tree over the ends of their
+/// ranges.
 #[derive(Default)]
 pub(super) struct Rows {
-    /// Pairs of row and first ordinal, sorted by the latter.
+    /// Pairs of a row's index in the exception table and the ordinal of the first instruction that the row covers,
+    /// sorted by that ordinal.
     order: Vec<(u32, u32)>,
-    /// Node `i` holds the largest end of the rows below it; its children are `2i` and `2i + 1`, and the second half
-    /// are the rows themselves. The end of an empty or removed row is 0.
+    /// The search tree. Node `i` holds the largest end among the rows below it; its children are `2i` and `2i + 1`,
+    /// and the second half of the nodes are the rows themselves. The end of an empty or removed row is 0.
     ends: Vec<u32>,
 }
 
@@ -32,7 +34,8 @@ impl Rows {
         Rows { order, ends }
     }
 
-    /// Returns the first position, from `from` on, whose row covers an instruction in `first..end`.
+    /// Returns the first row, at position `from` of the sorted order or later, that covers an instruction in
+    /// `first..end`. The row is given by its position in the sorted order; `None` if there is no such row.
     pub(super) fn next(&self, from: usize, first: u32, end: u32) -> Option<usize> {
         let size = self.ends.len() / 2;
         if from >= size {
@@ -59,12 +62,12 @@ impl Rows {
         self.order.get(place).is_some_and(|it| it.1 < end).then_some(place)
     }
 
-    /// Returns the row at a position.
+    /// Returns the index in the exception table of the row at position `place` of the sorted order.
     pub(super) fn row(&self, place: usize) -> usize {
         self.order[place].0 as usize
     }
 
-    /// Removes the row at a position.
+    /// Removes the row at position `place` of the sorted order, so that [`Rows::next`] does not find it again.
     pub(super) fn remove(&mut self, place: usize) {
         let mut node = self.ends.len() / 2 + place;
         self.ends[node] = 0;

@@ -1,4 +1,4 @@
-//! Follows control from the entry, block by block, up to a fixed point.
+//! Follows control through a body from its entry, block by block, up to a fixed point.
 
 use super::effect::{Effects, Frame, Step, ends_block};
 use super::leaders::{FALLEN_INTO, HANDLER, LEADER, TARGET};
@@ -10,49 +10,53 @@ use crate::error::{Fault, Malformed, Result};
 use crate::insn::{Insn, Pc, Switch};
 use crate::pool::Pool;
 
-/// Reports that inlining subroutines took too many steps or lost track of a return address.
-pub(super) const OVER_LIMIT: Fault = Fault::Other("subroutines cannot be inlined");
+/// The fault of a body whose subroutines cannot be inlined: inlining takes too many steps, or the target of a `ret`
+/// is unknown.
+pub(super) const OVER_LIMIT: Fault = Fault::Other("the subroutines of the method cannot be inlined");
 
 /// The maximum number of copies of one instruction that inlining may make.
 const COPIES: usize = 16;
 
-/// The maximum size of what the walk may store for a body with `n` instructions in all: entries of stacks and
-/// locals at the beginnings of blocks, rows by context, call sites by `ret`. A body with a deep stack under many
-/// branches is refused instead of exhausting memory.
+/// The maximum number of items that the walk stores in all for a body with `n` instructions: entries of stacks and
+/// locals at the beginnings of blocks, exception-table rows of each context, call sites of each `ret`. A body with a
+/// deep stack at many branch targets is refused instead of exhausting memory.
 const fn room(n: usize) -> usize {
     (1 << 16) + 8 * n
 }
 
-/// The maximum number of steps for a body with `n` instructions: a step visits an instruction, an entry of a frame
-/// or a row of the exception table. Compiled code takes fewer than two steps per instruction.
+/// The maximum number of steps for a body with `n` instructions. A step visits an instruction, an entry of a frame or
+/// a row of the exception table. Compiled code takes fewer than two steps per instruction.
 const fn patience(n: usize) -> usize {
     (1 << 21) + 64 * n
 }
 
-const TOO_MANY_STEPS: Fault = Fault::Other("following its control takes too many steps");
+const TOO_MANY_STEPS: Fault = Fault::Other("following the control flow of the method takes too many steps");
 
 pub(super) struct Walker<'w, 'c, 'a> {
     w: &'w mut Walk,
     pool: &'c Pool<'a>,
-    /// The number of entries of [`Walk::apart`] known when this round began; these are sorted.
+    /// The number of entries of [`Walk::apart`] that previous passes over the body found; these entries are sorted.
     known_apart: usize,
     code: &'c Code<'c, 'a>,
     inline: bool,
-    /// The number of instructions visited.
+    /// The number of instructions visited so far.
     steps: usize,
-    /// The number of steps left, of all kinds.
+    /// The number of steps that are left, see [`patience`].
     patience: usize,
-    /// The number of entries of [`Walker::locals`], and of call sites by `ret`.
+    /// The number of entries stored in [`Walker::locals`], plus the number of call sites to which `ret` instructions
+    /// return.
     kept: usize,
     /// The blocks that have to be visited.
     work: Vec<u32>,
-    /// The rows of the exception table; without subroutines, only those whose handler is not reached yet.
+    /// The rows of the exception table. In a method without subroutines, a row is removed when its handler is
+    /// reached, because its handler always begins with the same state.
     rows: Rows,
-    /// The locals that hold a return address at the entry of each block; empty without subroutines.
+    /// For each block, the locals that hold a return address at its entry; empty in a method without subroutines.
     locals: Vec<Vec<(u16, u32)>>,
 }
 
-/// Walks the decoded body.
+/// Finds the reachable blocks of the decoded body and their operand stacks, and stores them in `w`. Subroutines are
+/// inlined if `inline` is set.
 pub(super) fn run(w: &mut Walk, code: &Code<'_, '_>, inline: bool) -> Result<()> {
     w.inlined = inline;
     w.apart.clear();
@@ -135,8 +139,8 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         }
     }
 
-    /// Returns the fault for exceeding a limit: a body that is too large with inlined subroutines is tried without
-    /// inlining.
+    /// Returns the fault for exceeding a limit. While subroutines are inlined, this is [`OVER_LIMIT`], after which
+    /// the walk is repeated without inlining; otherwise it is `fault`.
     #[cold]
     fn too_much(&self, fault: Fault) -> Box<Fault> {
         if self.w.has_jsr && self.inline { OVER_LIMIT.into() } else { fault.into() }
@@ -160,7 +164,7 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
             self.effects().step(context, i, insn, frame).map_err(|it| self.error(i, it))?;
             // This counts entries, not words, which suffices to bound the stack by the declared size.
             if frame.stack.len() > usize::from(self.code.max_stack) {
-                return Err(self.error(i, Fault::Other("operand stack grows deeper than max_stack")));
+                return Err(self.error(i, Fault::Other("the operand stack grows deeper than max_stack")));
             }
             i += 1;
             if self.w.has_jsr && matches!(insn, Insn::Store(..)) {
@@ -174,7 +178,8 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         }
     }
 
-    /// Visits the handlers of the ranges that cover an instruction of the block up to `end`.
+    /// Ends the block `id` at the ordinal `end`, and follows control to the handlers of the exception-table rows that
+    /// cover an instruction of the block. `frame` is the state before `end`.
     fn handlers(&mut self, id: u32, end: u32, frame: &Frame) -> Result<()> {
         let block = &mut self.w.blocks[id as usize];
         block.end = end;
@@ -195,7 +200,8 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         }
     }
 
-    /// Visits the handlers of the rows that cover an instruction in `first..end`.
+    /// Follows control to the handlers of the rows that cover an instruction in `first..end`. `locals` are the return
+    /// addresses in local variables at these instructions.
     fn tell(&mut self, context: Context, first: u32, end: u32, locals: &[(u16, u32)]) -> Result<()> {
         let Some(mut place) = self.rows.next(0, first, end) else { return Ok(()) };
         let frame = Frame { stack: vec![Shape::Value(Kind::Ref)], locals: locals.to_vec() };
@@ -212,7 +218,9 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         }
     }
 
-    /// Merges this frame into the block at `first` in `context`, and schedules the block if it is new or changed.
+    /// Merges `frame`, the state with which control reaches the block at the ordinal `first` in `context`, into the
+    /// state at the block's beginning. Schedules the block for a visit if it is new or that state changed. `flags`
+    /// tell how control reaches the block ([`TARGET`], [`HANDLER`] or [`FALLEN_INTO`]).
     fn reach(&mut self, context: Context, first: u32, frame: &Frame, flags: u8) -> Step<()> {
         self.spend(1 + frame.stack.len() + frame.locals.len())?;
         let Some(known) = self.w.block_at(context, first) else {
@@ -222,7 +230,7 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         block.flags |= flags;
         let (from, to) = block.stack;
         if (to - from) as usize != frame.stack.len() {
-            return Err(Fault::Other("paths join with stacks of different depth").into());
+            return Err(Fault::Other("paths join with operand stacks of different depth").into());
         }
         let mut changed = false;
         for (i, &new) in (from as usize..).zip(&frame.stack) {
@@ -253,7 +261,9 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         }
         self.kept += frame.locals.len();
         if self.w.shapes.len() + frame.stack.len() + self.kept > room(self.w.insns.len()) {
-            return Err(self.too_much(Fault::Other("operand stacks are too deep at too many branches")));
+            return Err(
+                self.too_much(Fault::Other("the operand stacks are too deep at too many branch targets"))
+            );
         }
         let id = self.w.blocks.len() as u32;
         if context == 0 {
@@ -284,11 +294,12 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
                 Ok(Shape::Value(Kind::Ref))
             }
             (Shape::Return(_), Shape::Return(_)) if self.inline => Err(OVER_LIMIT.into()),
-            _ => Err(Fault::Other("paths join with different kinds of values on the stack").into()),
+            _ => Err(Fault::Other("paths join with different kinds of values on the operand stack").into()),
         }
     }
 
-    /// Follows control out of the block through its last instruction.
+    /// Follows control from `insn`, the last instruction of the block `id`, to all its successors. `i` is the ordinal
+    /// of `insn`.
     fn leave(&mut self, id: u32, i: u32, insn: Insn, frame: &mut Frame) -> Step<()> {
         let context = self.w.blocks[id as usize].context;
         match insn {
@@ -316,7 +327,9 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
     fn jump(&mut self, context: Context, to: Pc, frame: &Frame) -> Step<()> {
         match self.w.ordinal(to) {
             Some(to) => self.reach(context, to, frame, TARGET),
-            None => Err(Fault::Other("branch to a pc that is not the start of an instruction").into()),
+            None => {
+                Err(Fault::Other("a branch leads to a pc that is not the start of an instruction").into())
+            }
         }
     }
 
@@ -354,11 +367,11 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         let called = |it: Pc| known.is_none_or(|known| self.w.ordinal(it) == Some(known));
         let sites: Vec<u32> = self.w.jsr_sites().filter(|it| called(it.1)).map(|it| it.0 + 1).collect();
         if sites.is_empty() {
-            return Err(Fault::Other("ret without a jsr").into());
+            return Err(Fault::Other("a ret has no jsr to return to").into());
         }
         self.kept += sites.len();
         if self.kept > room(n) {
-            return Err(Fault::Other("too many places to return to from subroutines").into());
+            return Err(Fault::Other("the subroutines of the method return to too many call sites").into());
         }
         sites.into_iter().try_for_each(|next| self.go_on(0, next, frame, TARGET))
     }

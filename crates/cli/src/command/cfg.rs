@@ -23,13 +23,13 @@ struct Graphs<'a> {
     form: Form,
     nodes: Nodes,
     whole: &'a ProfileAnswers,
-    /// Buffers for reuse, returned by workers after each class.
+    /// Buffers that workers take for each class and then return, so that the buffers are reused.
     work: Mutex<Vec<ProfileWork>>,
-    /// The interface of the graphs made so far.
+    /// The interface of all graphs that were made so far.
     interface: Mutex<Gathered>,
 }
 
-/// The methods that the graphs provide and need, and the exceptions that they name.
+/// The methods that the graphs provide and require, and the exception classes that occur in the graphs.
 #[derive(Default)]
 struct Gathered {
     provided: Vec<MethodName>,
@@ -57,7 +57,7 @@ impl Graphs<'_> {
     }
 }
 
-/// Returns the exceptions that graphs name.
+/// Returns the exception classes that occur in the graphs.
 fn types(graphs: &[Graph]) -> FxHashSet<Text> {
     let sets = graphs.iter().flat_map(|it| &it.sets).flat_map(|it| it.parts.iter().chain(it.except.iter()));
     let throws = graphs.iter().map(|it| &it.throws);
@@ -91,7 +91,11 @@ impl Maker for Graphs<'_> {
 
     fn notes(&self, class: &ClassAnswer) -> Vec<String> {
         let ghosts = class.methods.iter().filter(|it| self.whole.is_ghost(it.method));
-        ghosts.map(|it| format!("{} is not written yet: it has no graph", Human(it.method))).collect()
+        ghosts
+            .map(|it| {
+                format!("the code of {} is not written yet, so the method has no graph", Human(it.method))
+            })
+            .collect()
     }
 
     fn finish(&self, trailer: &mut Trailer) {
@@ -111,8 +115,8 @@ impl Maker for Graphs<'_> {
 }
 
 impl Graphs<'_> {
-    /// Returns the class without its ghost methods, whose stub code must not be shown as a graph; `None` if it has no
-    /// ghost.
+    /// Returns the class without its ghost methods, because the stub code of a ghost must not be shown as its graph;
+    /// `None` if the class has no ghost.
     fn without_ghosts(&self, class: &ClassAnswer) -> Option<ClassAnswer> {
         if !class.methods.iter().any(|it| self.whole.is_ghost(it.method)) {
             return None;

@@ -47,7 +47,8 @@ fn open(path: &Utf8Path) -> anyhow::Result<BufReader<File>> {
     Ok(BufReader::with_capacity(BUFFER, file))
 }
 
-/// Adds the path of the document to errors of reading it; other errors already name their place.
+/// Converts the error for people. An error of reading the document gets the document's path; the texts of the other
+/// errors name their place already.
 fn said(path: &Utf8Path, error: ComposeError) -> anyhow::Error {
     match error {
         ComposeError::Input(it) => anyhow!(it).context(format!("{path}: cannot be read")),

@@ -29,7 +29,7 @@ const SHOWN_RECEIVERS: usize = 3;
 /// The maximum number of receivers that machine-readable output names for each target of a call.
 const ALL_RECEIVERS: usize = 100;
 
-/// Reads the code of methods from the program, each class once.
+/// Reads the code of methods of the program, each method at most once.
 pub(crate) struct Reader<'a> {
     /// The container and entry of each class, by the path at which the JVM looks for the class.
     places: FxHashMap<Cow<'a, str>, (&'a LoadedContainer, &'a ClassEntry)>,
@@ -88,13 +88,13 @@ impl Sources for Reader<'_> {
 
 /// The exceptions and calls to explain, from the flags.
 pub(crate) struct Wanted<'a> {
-    /// The pattern of the methods.
+    /// The pattern of the methods to explain.
     pub(crate) pattern: &'a str,
     /// The pc of the only instruction to explain; `None` for all instructions.
     pub(crate) pc: Option<u16>,
-    /// The class to which, with its subclasses, exceptions are restricted.
+    /// If given, only exceptions of this class and its subclasses are explained.
     pub(crate) exception: Option<Text>,
-    /// Patterns for targets: only calls with such a target are explained. Without patterns, all calls are.
+    /// Patterns for targets: only calls with such a target are explained. Without patterns, all calls are explained.
     pub(crate) targets: Vec<MethodPattern>,
 }
 
@@ -205,7 +205,7 @@ fn explanations(
     methods.iter().copied().flat_map(of).collect()
 }
 
-/// Returns the text as a name, which is never freed.
+/// Returns the text as a name. The memory of the name is never freed.
 fn leaked(name: &str) -> Text {
     Text(Box::leak(name.to_owned().into_boxed_str()).as_bytes())
 }

@@ -17,7 +17,7 @@ use crate::text::style::Style;
 use crate::whole::{self, Loaded};
 use crate::{settings, text};
 
-/// The maximum number of containers that are named for one class.
+/// The maximum number of containers listed in the hints about one missing class.
 const CONTAINERS: usize = 3;
 
 /// Runs `ajar missing`.

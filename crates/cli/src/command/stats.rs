@@ -16,7 +16,8 @@ use crate::report::{self, Ended};
 use crate::run::Run;
 use crate::settings;
 
-/// A maker that writes nothing; only the figures of the pass are used.
+/// The maker of `ajar stats`: writes nothing for a class, because only the figures that the pass collects are
+/// printed.
 struct Figures;
 
 impl Maker for Figures {
@@ -47,9 +48,9 @@ pub(crate) fn run(args: &StatsArgs, global: &Global) -> anyhow::Result<Ended> {
     Ok(summary.outcome.into())
 }
 
-/// Scales the times of the stages to processor time. They are measured as wall time, which on a busy machine is more
-/// than the processor time; but their ratios are right, so the processor time of the process is divided in these
-/// ratios.
+/// Scales the times of the stages to processor time. The stages are measured as wall time, which on a busy machine is
+/// more than their processor time. But the ratios between the stages are right, so the processor time of the process
+/// is divided in these ratios.
 fn scale(stats: &mut Stats) {
     let cpu = &mut stats.cpu;
     let sum = (cpu.read + cpu.decode + cpu.lower + cpu.flow).as_secs_f64();

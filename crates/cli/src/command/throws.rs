@@ -17,7 +17,7 @@ use crate::whole::{self, Loaded};
 struct Throws<'a> {
     form: Form,
     whole: &'a ProfileAnswers,
-    /// Buffers for reuse, returned by workers after each class.
+    /// Buffers that workers take for each class and then return, so that the buffers are reused.
     work: Mutex<Vec<ProfileWork>>,
 }
 

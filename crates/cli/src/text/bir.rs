@@ -5,7 +5,7 @@ use ide::{Human, InstrId, print};
 
 use crate::text::style::{Ink, Style};
 
-/// Appends the methods of a class.
+/// Appends the stackless code of the methods of a class.
 pub(crate) fn class(out: &mut Vec<u8>, class: &ClassAnswer, style: Style) {
     for it in &class.methods {
         method(out, class, it, style);
@@ -47,14 +47,14 @@ fn method(out: &mut Vec<u8>, class: &ClassAnswer, it: &MethodAnswer, style: Styl
 pub(crate) fn proof_text(proof: ide::Proof) -> String {
     use ide::{Proof, ordinal};
     match proof {
-        Proof::This => "it is the receiver".to_owned(),
+        Proof::This => "the value is the receiver".to_owned(),
         Proof::Allocated(it) => format!("created at {}", ordinal(it)),
         Proof::Tested(it) => format!("tested at {}", ordinal(it)),
-        Proof::Constant => "it is a constant".to_owned(),
+        Proof::Constant => "the value is a constant".to_owned(),
         Proof::Caught(it) => format!("caught at {}", ordinal(it)),
-        Proof::Length => "it is a length".to_owned(),
-        Proof::Type => "every value has the type".to_owned(),
-        Proof::EveryPath => "on every path".to_owned(),
+        Proof::Length => "the value is a length".to_owned(),
+        Proof::Type => "every value of the expression has the type".to_owned(),
+        Proof::EveryPath => "every path to this point has its own proof".to_owned(),
     }
 }
 

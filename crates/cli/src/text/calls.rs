@@ -8,10 +8,10 @@ use ide::{Call, CallWord, Human, MethodName};
 use crate::text::style::{Ink, Style};
 use crate::text::why;
 
-/// The maximum number of targets in a list; machine-readable formats contain all.
+/// The maximum number of targets listed for a call; machine-readable formats contain all targets.
 const TARGETS: usize = 12;
 
-/// Appends the calls of a class's methods.
+/// Appends the calls of a class's methods, with their targets.
 pub(crate) fn class(
     out: &mut Vec<u8>,
     class: &ClassAnswer,
@@ -46,7 +46,7 @@ fn call(out: &mut String, answer: Option<&MethodAnswer>, it: &Call, style: Style
     let _ = writeln!(out, "  {}{}", style.text(Ink::Dim, &place), what(it));
     if !it.glue.is_empty() {
         let names: Vec<String> = it.glue.iter().map(|it| why::dotted(*it)).collect();
-        let text = format!("     through function objects of {}", names.join(", "));
+        let text = format!("     through function objects that implement {}", names.join(", "));
         let _ = writeln!(out, "{}", style.text(Ink::Dim, &text));
     }
     targets(out, "->", Ink::Blue, &it.targets, style);
@@ -77,7 +77,7 @@ pub(crate) fn what(it: &Call) -> String {
         CallWord::Thread => "another thread runs",
         CallWord::Callback => "calls back",
         CallWord::Privileged => "with privileges runs",
-        CallWord::Reflect => "by reflection runs the argument of",
+        CallWord::Reflect => "runs code by reflection, in a call of",
         CallWord::Load if it.declared.is_none() => "runs class loaders to find a class",
         CallWord::Load => "runs class loaders:",
         CallWord::Serialization => "by serialization runs",

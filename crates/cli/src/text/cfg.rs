@@ -13,16 +13,16 @@ use crate::text::bir::source_range;
 use crate::text::style::{Ink, Style};
 use crate::text::why;
 
-/// The maximum number of pcs in a list.
+/// The maximum number of pcs listed for a set of exceptions.
 const PLACES: usize = 8;
 /// The maximum length of the text about a dynamic call site, in characters.
 const DYNAMIC: usize = 100;
-/// The maximum number of switch cases in a list.
+/// The maximum number of cases listed for a target of a switch.
 const CASES: usize = 6;
-/// The maximum number of exception types in a list.
+/// The maximum number of types listed for a set of exceptions.
 const TYPES: usize = 8;
 
-/// Appends the methods of a class.
+/// Appends the control-flow graphs of the methods of a class.
 pub(crate) fn class(out: &mut Vec<u8>, class: &ClassAnswer, graphs: &[Graph], style: Style) {
     let mut text = String::new();
     for (it, graph) in class.methods.iter().zip(graphs) {
@@ -106,7 +106,7 @@ fn block(
 }
 
 /// Returns the bootstrap method and arguments of a dynamic call site or constant, shortened to [`DYNAMIC`]
-/// characters.
+/// characters; `None` for other instructions.
 fn dynamic(it: &MethodAnswer, id: InstrId) -> Option<String> {
     let (Instr::CallDynamic(_, site, _) | Instr::ConstDynamic(_, site)) = it.code.body.instrs[id] else {
         return None;
@@ -120,7 +120,7 @@ fn dynamic(it: &MethodAnswer, id: InstrId) -> Option<String> {
     })
 }
 
-/// Returns the smallest and largest value: `pc 3..7`.
+/// Returns the smallest and largest value after a word: `pc 3..7`; `None` if there are no values.
 fn range(word: &str, values: impl Iterator<Item = u16>) -> Option<String> {
     let (low, high) = values.fold(None, |acc: Option<(u16, u16)>, it| match acc {
         None => Some((it, it)),
@@ -129,7 +129,7 @@ fn range(word: &str, values: impl Iterator<Item = u16>) -> Option<String> {
     Some(if low == high { format!("{word} {low}") } else { format!("{word} {low}..{high}") })
 }
 
-/// Returns the successors of a block: `-> B2 if so, B1 if not`.
+/// Returns the normal successors of a block as text: `-> B2 if so, B1 if not`; `None` if the block has none.
 fn leads(block: &Block<SetRef>) -> Option<String> {
     let name = |to: Option<BlockId>| to.map_or("returns".to_owned(), |it| format!("B{}", it.0));
     let mut text = Vec::new();

@@ -24,7 +24,7 @@ pub(crate) fn list(out: &mut Vec<u8>, entries: &[Entry], why: bool, style: Style
     out.extend(text.as_bytes());
 }
 
-/// Appends for each method the call path from an entry point.
+/// Appends for each method a path of calls to it from an entry point, or that the method is not reached.
 pub(crate) fn ways(out: &mut Vec<u8>, ways: &[(MethodName, WayTo)], style: Style) {
     let mut text = String::new();
     for (method, way) in ways {
@@ -38,8 +38,8 @@ pub(crate) fn ways(out: &mut Vec<u8>, ways: &[(MethodName, WayTo)], style: Style
         }
         let start = match start {
             Start::Entry(why) => format!("entry point: {}", reason(*why)),
-            Start::Vm => "the VM runs it by itself".to_owned(),
-            Start::Outside => "unseen code may run it".to_owned(),
+            Start::Vm => "the VM runs the method by itself".to_owned(),
+            Start::Outside => "unseen code may run the method".to_owned(),
         };
         let _ = writeln!(text, "  <- {start}\n");
     }
@@ -49,19 +49,30 @@ pub(crate) fn ways(out: &mut Vec<u8>, ways: &[(MethodName, WayTo)], style: Style
 /// Returns the reason why a method is an entry point.
 pub(crate) fn reason(why: EntryReason) -> String {
     match why {
-        EntryReason::Main(class) => format!("the launcher runs it when it is given {}", dotted(class)),
+        EntryReason::Main(class) => {
+            format!("the launcher runs this method when it starts the class {}", dotted(class))
+        }
         EntryReason::MainObject(class) => {
-            format!("the launcher creates the object whose main it runs when it is given {}", dotted(class))
+            format!(
+                "when it starts the class {}, the launcher creates the object of `main` with this constructor",
+                dotted(class)
+            )
         }
         EntryReason::MainClass(class) => {
-            format!("the launcher initialises {} when it is given it", dotted(class))
+            format!("the launcher initialises the class {} to start it", dotted(class))
         }
-        EntryReason::Agent(attribute) => format!("the manifest names its class as {attribute}"),
-        EntryReason::Service(service) => format!("it creates a provider of the service {}", dotted(service)),
-        EntryReason::Callable => "unseen code may call it".to_owned(),
-        EntryReason::Constructible => "unseen code may create objects with it".to_owned(),
-        EntryReason::Overridable => "unseen code may call it, or extend its class".to_owned(),
-        EntryReason::Initializer => "unseen code may initialise its class".to_owned(),
-        EntryReason::Selected => "named on the command line".to_owned(),
+        EntryReason::Agent(attribute) => {
+            format!("the manifest names the class of this method as {attribute}")
+        }
+        EntryReason::Service(service) => {
+            format!("ServiceLoader uses this method to create a provider of the service {}", dotted(service))
+        }
+        EntryReason::Callable => "unseen code may call this method".to_owned(),
+        EntryReason::Constructible => "unseen code may create objects with this constructor".to_owned(),
+        EntryReason::Overridable => {
+            "unseen code may call this method, or override it and call it by `super`".to_owned()
+        }
+        EntryReason::Initializer => "unseen code may initialise the class".to_owned(),
+        EntryReason::Selected => "the method is named on the command line".to_owned(),
     }
 }

@@ -12,7 +12,7 @@ use crate::text::why::{dotted, raised, why};
 pub(crate) struct Line {
     /// The indentation in characters.
     pub(crate) indent: usize,
-    /// The ink of the line; `None` for plain text.
+    /// The role of the text, which determines its colour; `None` for plain text.
     pub(crate) ink: Option<Ink>,
     /// The text without indentation.
     pub(crate) text: String,
@@ -46,7 +46,9 @@ pub(crate) fn lines(it: &Explanation) -> Vec<Line> {
     match it {
         Explanation::Exception(it) => exception(it),
         Explanation::Call(it) => call(it),
-        Explanation::Unreached(_) => vec![line(0, None, "not reached from the entry points".to_owned())],
+        Explanation::Unreached(_) => {
+            vec![line(0, None, "the method is not reached from the entry points".to_owned())]
+        }
     }
 }
 
@@ -70,10 +72,10 @@ fn fact(it: &Fact, first: bool) -> String {
         Step::Method(method) => format!("<- {}{place}", Human(method)),
         Step::Dispatch(method) => format!("<- by a call of {}", Human(method)),
         Step::Initializer(class) => format!("<- by the initialisation of {}", dotted(class)),
-        Step::Loading(method) => format!("<- by a class loader that may run: {}", Human(method)),
-        Step::Glue(interface) => format!("<- by a function object of {}", dotted(interface)),
+        Step::Loading(method) => format!("<- by class loading that may run {}", Human(method)),
+        Step::Glue(interface) => format!("<- by a function object that implements {}", dotted(interface)),
         Step::Rethrown(method) => format!("<- caught and thrown again in {}{place}", Human(method)),
-        Step::Raised(Origin::Instruction) => "<- where it is raised".to_owned(),
+        Step::Raised(Origin::Instruction) => "<- an instruction there raises the exception".to_owned(),
         Step::Raised(origin) => format!("<- {}", raised(origin)),
         Step::Open(reason) => format!("<- {}", why(reason)),
     }

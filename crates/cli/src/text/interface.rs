@@ -8,15 +8,16 @@ use ide::Human;
 use crate::report::count;
 use crate::text::style::{Ink, Style};
 
-/// The maximum number of methods in a list; machine-readable formats contain all.
+/// The maximum number of required methods listed; machine-readable formats contain all of them.
 const METHODS: usize = 12;
 
-/// Returns the lines after the graphs.
+/// Returns the lines about the interface of the graphs, which follow the graphs.
 pub(crate) fn text(it: &Interface, style: Style) -> Vec<u8> {
     let (provided, required) = (it.provided.len(), it.required.len());
     let mut text = format!("// provides {}", count(provided, "method", "methods"));
     if required > 0 {
-        let _ = write!(text, ", requires {} from elsewhere", count(required, "method", "methods"));
+        let _ =
+            write!(text, ", requires {} of other parts of the program", count(required, "method", "methods"));
     }
     text.push('\n');
     for method in it.required.iter().take(METHODS) {

@@ -9,7 +9,7 @@ use crate::report::count;
 use crate::text::style::{Ink, Style};
 use crate::text::why::dotted;
 
-/// The maximum number of names in a list; machine-readable formats contain all.
+/// The maximum number of names listed on a line; machine-readable formats contain all names.
 const NAMED: usize = 4;
 
 /// Appends the missing classes. The classes that make the most answers imprecise come first.
@@ -42,7 +42,7 @@ fn one(out: &mut String, it: &Missing, hints: &[Hint], style: Style) {
     if !it.widened.is_empty() {
         let names: Vec<String> = it.widened.iter().map(|it| Human(*it).to_string()).collect();
         let what = count(it.widened.len(), "method has calls", "methods have calls");
-        line(Ink::Yellow, format!("{what} that may run anything: {}", some(&names)));
+        line(Ink::Yellow, format!("{what} that may run any method: {}", some(&names)));
     }
     let names: Vec<String> = it.called.iter().map(|it| Human(*it).to_string()).collect();
     if !names.is_empty() {
@@ -58,27 +58,35 @@ fn one(out: &mut String, it: &Missing, hints: &[Hint], style: Style) {
     }
 }
 
-/// Returns the text of a hint where the class may be found.
+/// Returns the text of a hint about where the missing class may be found.
 fn hint(it: &Hint) -> String {
     match it {
-        Hint::Unreadable(place) => format!("{place} has its path, but cannot be read as this class"),
-        Hint::Archive(archive) => format!("{archive} has it, but is not on the class path"),
+        Hint::Unreadable(place) => {
+            format!("{place} is at the path of the class, but cannot be read as this class")
+        }
+        Hint::Archive(archive) => format!("{archive} has the class, but is not on the class path"),
         Hint::Container(name) => {
-            format!("{name} has other classes of its package: perhaps another version has this one")
+            format!(
+                "{name} has other classes of the package: perhaps another version of {name} has the class"
+            )
         }
         Hint::NoJdk(Some(module)) => format!("part of the JDK (module {module}): add a JDK with --jdk HOME"),
         Hint::NoJdk(None) => "perhaps part of the JDK: add a JDK with --jdk HOME".to_owned(),
         Hint::OtherJdk(Some(module)) => {
-            format!("this JDK has its package (module {module}): perhaps another release has the class")
+            format!(
+                "the JDK has the package (module {module}), but not the class: perhaps another release has the class"
+            )
         }
-        Hint::OtherJdk(None) => "named like an internal class of a JDK: this JDK does not have it".to_owned(),
+        Hint::OtherJdk(None) => {
+            "named like an internal class of a JDK: perhaps another release has the class".to_owned()
+        }
         Hint::Module(module) => {
             format!(
-                "part of module {module}: this JDK does not have the package, a later release or another image may"
+                "part of module {module}: the JDK lacks the package; a later release or another image may have it"
             )
         }
         Hint::Removed(release, Some(artifact)) => {
-            format!("part of the JDK before release {release}; on Maven Central, {artifact} has it")
+            format!("part of the JDK before release {release}; on Maven Central, {artifact} has the class")
         }
         Hint::Removed(release, None) => format!("part of the JDK before release {release}"),
     }

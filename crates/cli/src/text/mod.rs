@@ -16,7 +16,7 @@ use export::frame::Header;
 
 use style::{Ink, Style};
 
-/// Returns the lines before the result with its JDK, release, world and assumptions.
+/// Returns the lines that precede a result: JDK, release, world and assumptions.
 pub(crate) fn header(header: &Header, style: Style) -> Vec<u8> {
     let jdk = header.jdk.as_deref().unwrap_or("no JDK");
     let groups = header.vm_error_groups.join(", ");

@@ -23,7 +23,7 @@ pub(crate) enum Ink {
 }
 
 impl Style {
-    /// Calls `write` to append text in this ink.
+    /// Calls `write` to append text in the colour of the role `ink`.
     pub(crate) fn ink(self, out: &mut String, ink: Ink, write: impl FnOnce(&mut String)) {
         if !self.color {
             return write(out);
@@ -39,7 +39,7 @@ impl Style {
         out.push_str("\x1b[0m");
     }
 
-    /// Returns the text in this ink.
+    /// Returns the text in the colour of the role `ink`.
     pub(crate) fn text(self, ink: Ink, text: &str) -> String {
         let mut out = String::with_capacity(text.len() + 9);
         self.ink(&mut out, ink, |out| out.push_str(text));

@@ -7,7 +7,7 @@ use ide::{Human, Part, Text, Throws};
 use crate::text::style::{Ink, Style};
 use crate::text::why;
 
-/// Appends the answers about a class's methods.
+/// Appends the exceptions that may leave the methods of a class.
 pub(crate) fn class(out: &mut Vec<u8>, answers: &[Throws], style: Style) {
     let mut text = String::new();
     for it in answers {
@@ -33,7 +33,8 @@ fn method(out: &mut String, it: &Throws, style: Style) {
     out.push('\n');
 }
 
-/// Returns the types of unknown exceptions: the types that include them, and the types that are excluded.
+/// Returns a set of unknown exceptions as text: all exceptions of the types in `within`, except those of the types in
+/// `except`.
 pub(crate) fn open_set(within: &[Part], except: &[Part]) -> String {
     let within = parts(within);
     match (within == "java.lang.Throwable+", except.is_empty()) {

@@ -84,7 +84,7 @@ fn fact(it: &Fact, added: bool) -> String {
             Need::UsedBy(it) => format!("{} is named by {}", dotted(*class), Human(*it)),
             Need::Called(it) => format!("{} is called", Human(*it)),
             Need::Widened(it) => {
-                format!("calls of {} may run anything, because {} is missing", Human(*it), dotted(*class))
+                format!("calls of {} may run any method, because {} is missing", Human(*it), dotted(*class))
             }
         },
     }
@@ -94,7 +94,7 @@ fn reaches(it: Reaches) -> String {
     match it {
         Reaches::Target(it) => format!(" -> {}", Human(it)),
         Reaches::Possible(it) => format!(" ?> possibly {}", Human(it)),
-        Reaches::Glue(it) => format!(" through function objects of {}", dotted(it)),
+        Reaches::Glue(it) => format!(" through function objects that implement {}", dotted(it)),
         Reaches::Error(it) => format!(" ! {}", dotted(it)),
         Reaches::Open(it) => format!(" -> anywhere: {}", why(it)),
         Reaches::Vm => String::new(),
@@ -131,20 +131,20 @@ fn raised(it: &Raised) -> String {
     }
 }
 
-/// The maximum number of problems in a list; JSON lines contain all.
+/// The maximum number of problems printed for one update of the answer; JSON lines contain all problems.
 const PROBLEMS: usize = 10;
 
-/// The maximum number of changed files and folders that are named.
+/// The maximum number of changed files and folders named for one update of the answer.
 const CHANGED: usize = 3;
 
-/// Returns the line about a cycle, after its problems.
+/// Returns the lines about one update of the answer: the new problems, and then the summary.
 pub(crate) fn cycle(it: &Cycle, style: Style) -> String {
     let mut text = String::new();
     for (place, what) in it.problems.iter().take(PROBLEMS) {
         let _ = writeln!(text, "{}", style.text(Ink::Yellow, &format!("// {place}: {what}")));
     }
     if let Some(more) = it.problems.len().checked_sub(PROBLEMS).filter(|&it| it > 0) {
-        let _ = writeln!(text, "{}", style.text(Ink::Yellow, &format!("// and {more} more like these")));
+        let _ = writeln!(text, "{}", style.text(Ink::Yellow, &format!("// {more} more problems")));
     }
     let mut changed = it.changed.iter().take(CHANGED).cloned().collect::<Vec<_>>().join(", ");
     if it.changed.len() > CHANGED {

@@ -2,20 +2,20 @@
 
 use ide::{Human, Origin, Step, Text, Why};
 
-/// Returns the reason why something is unknown, as a clause.
+/// Returns the reason why a part of an answer is unknown, as a clause.
 pub(crate) fn why(it: Why) -> String {
     match it {
         Why::Outside(class) => format!("{} is missing", dotted(class)),
         Why::Overridable(class) => format!("unseen classes may extend {}", dotted(class)),
         Why::Initializer(class) => format!("the initialiser of {} is missing", dotted(class)),
-        Why::SignaturePolymorphic => "it may be given any method handle".to_owned(),
+        Why::SignaturePolymorphic => "the called method handle is unknown".to_owned(),
         Why::Bootstrap(method) => format!("the method that {} links is unknown", Human(method)),
         Why::Native(method) => format!("the effect of the native method {} is unknown", Human(method)),
         Why::MissingCode(method) => format!("the code of {} cannot be read", Human(method)),
-        Why::Ghost(method) => format!("{} is not written yet", Human(method)),
+        Why::Ghost(method) => format!("the code of {} is not written yet", Human(method)),
         Why::LetsOut(method) => format!("{} may throw unknown exceptions", Human(method)),
         Why::Caught(_) => "the exception caught here may be unknown".to_owned(),
-        Why::Reflection => "the method that it runs is found at run time".to_owned(),
+        Why::Reflection => "the call runs a method that is found at run time".to_owned(),
         Why::Function => "a function object may throw unknown exceptions".to_owned(),
     }
 }
@@ -23,29 +23,31 @@ pub(crate) fn why(it: Why) -> String {
 /// Returns the cause of an exception, as a clause.
 pub(crate) fn raised(it: Origin) -> String {
     match it {
-        Origin::Instruction => "raised there".to_owned(),
-        Origin::Linking => "linking raises it, because the classes do not match".to_owned(),
-        Origin::Conversion => "the cast of an argument or result raises it".to_owned(),
-        Origin::NativeRow(method) => {
-            format!("the native method {} raises it, according to ajar's table", Human(method))
+        Origin::Instruction => "an instruction raises the exception".to_owned(),
+        Origin::Linking => "linking raises the exception, because the classes do not match".to_owned(),
+        Origin::Conversion => {
+            "the cast of an argument or result in a function object or proxy raises the exception".to_owned()
         }
-        Origin::Signature(method) => format!("{} declares it", Human(method)),
-        Origin::Vm => "the VM may raise it anywhere".to_owned(),
+        Origin::NativeRow(method) => {
+            format!("the native method {} raises the exception, according to ajar's table", Human(method))
+        }
+        Origin::Signature(method) => format!("{} declares the exception", Human(method)),
+        Origin::Vm => "the VM may raise the exception at any instruction".to_owned(),
     }
 }
 
-/// Returns the steps of a chain that ends with a reason, one clause for each.
+/// Returns the steps of an explanation as text, one clause for each step.
 pub(crate) fn steps(steps: &[Step]) -> Vec<String> {
     let mut acc = Vec::new();
     for (i, step) in steps.iter().enumerate() {
         acc.push(match *step {
             // The first step is the method that the answer is about.
             Step::Method(_) if i == 0 => continue,
-            Step::Method(method) => format!("{} throws it", Human(method)),
+            Step::Method(method) => format!("{} throws the exception", Human(method)),
             Step::Dispatch(method) => format!("a call of {}", Human(method)),
             Step::Initializer(class) => format!("the initialisation of {}", dotted(class)),
-            Step::Loading(method) => format!("a class loader that may run: {}", Human(method)),
-            Step::Glue(interface) => format!("a function object of {}", dotted(interface)),
+            Step::Loading(method) => format!("class loading that may run {}", Human(method)),
+            Step::Glue(interface) => format!("a function object that implements {}", dotted(interface)),
             Step::Rethrown(method) => format!("caught and thrown again in {}", Human(method)),
             Step::Raised(origin) => raised(origin),
             Step::Open(reason) => why(reason),

@@ -14,13 +14,13 @@ pub(crate) type Nodes = BTreeSet<usize>;
 pub(crate) enum How {
     /// Nothing explains the observation.
     Not,
-    /// Only an open part explains it.
+    /// Only an open part of the answer explains the observation.
     Open,
-    /// It is explained by the cone of `Throwable`.
+    /// The cone of `Throwable` explains the observation.
     Throwable,
-    /// It is explained by the cone of another class.
+    /// The cone of another class explains the observation.
     Cone,
-    /// It is explained by name.
+    /// The answer names what was observed.
     Name,
 }
 

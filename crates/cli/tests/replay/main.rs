@@ -96,11 +96,11 @@ fn newest_jdk() -> Option<Jdk> {
 
 /// The last known state of an activation.
 enum At {
-    /// It is before an instruction that starts in one of these nodes.
+    /// The activation is before an instruction that starts in one of these nodes.
     Before(Nodes),
-    /// It is after an instruction or inside it.
+    /// The activation is after an instruction or inside it.
     After(Nodes),
-    /// It is not followed.
+    /// The activation is not followed.
     Anywhere,
 }
 

@@ -46,7 +46,7 @@ pub(crate) enum Who {
 pub(crate) struct Budget {
     /// The number of activations of each method that are stepped through.
     pub(crate) stepped: u32,
-    /// The number of steps in each of them.
+    /// The number of steps that are followed in each of these activations.
     pub(crate) steps: u32,
     /// The number of activations of each method that are reported.
     pub(crate) reported: u32,

@@ -318,7 +318,7 @@ fn half_written_files_are_not_used() {
         followed.follows();
         let whole = class(&text_of_thrower("p/Main", "p/E4"));
         it.write("in/p/Main.class", &whole[..whole.len() / 2]);
-        followed.keeps("in/p/Main.class", "it may be half written");
+        followed.keeps("in/p/Main.class", "the file may be half written");
         it.write("in/p/Main.class", &whole);
         followed.follows();
     });

@@ -1,5 +1,5 @@
-//! The part of the disk on which a world depends: the names that paths go through, and the folders whose names
-//! matter. Has all of it watched before it is examined, so that no change is lost in between.
+//! The part of the disk on which a world depends: the names that paths go through, and the folders whose lists of
+//! names matter. Each folder is watched before it is examined, so that no change is lost in between.
 
 use std::path::{Path, PathBuf};
 
@@ -14,68 +14,74 @@ use super::source::{EventSource, Untold};
 /// The maximum number of symbolic links that a path goes through, as on Linux.
 const MAX_LINKS: usize = 40;
 
-/// Whether watching a single folder is cheap, and watching everything below it is not. This is so on Linux.
-/// Elsewhere folders are watched with everything below them, and of the folders that a path goes through only those
-/// where the next name is the last one, a link or missing.
+/// Whether folders are watched one by one. This is so on Linux, where watching a whole tree is expensive. On other
+/// systems, each listed folder is watched with everything below it. Of the folders that a path goes through, the
+/// other systems watch only those in which the next name of the path is the last one, a link or missing.
 const SINGLE: bool = cfg!(target_os = "linux");
 
-/// The part of the disk on which the world depends.
+/// The files and folders on which the loaded world (program, libraries and JDK) depends, and the file events about
+/// them.
 pub(crate) struct Ground {
     source: Option<Box<dyn EventSource>>,
-    /// Every name that a path goes through, in a folder without links.
+    /// Every file, folder and link through which a path of the world leads, as a path whose folders are not symbolic
+    /// links.
     names: FxHashSet<PathBuf>,
-    /// Folders whose names matter, without links.
+    /// The folders of which the list of names matters to the world, as paths without symbolic links.
     listed: FxHashSet<PathBuf>,
-    /// Folders that are watched.
+    /// The folders that are watched for changes.
     watched: FxHashMap<PathBuf, Watched>,
     round: RoundNumber,
-    /// What was found out about paths in this round.
+    /// For each path that was resolved in the present loading of the world, where it leads.
     seen: FxHashMap<PathBuf, Seen>,
     news: News,
     mounts: Mounts,
-    /// Whether file systems were mounted or unmounted since the last round: no events tell what that hides or shows.
+    /// Whether file systems were mounted or unmounted since the previous loading of the world. No event reports the
+    /// files that a mount hides or shows.
     is_remounted: bool,
-    /// Whether some folders are not examined in this round, because there were no events about them.
+    /// Whether the present loading of the world does not examine folders about which there were no events.
     is_partial: bool,
-    /// Why some changes cause no events; `None` if all do.
+    /// The reason why some changes cause no events; `None` if all changes cause events.
     untold: Option<String>,
 }
 
-/// The number of a loading.
+/// The number of a round: one loading of the world.
 pub(crate) type RoundNumber = u64;
 
-/// A folder that is watched.
+/// The data about a folder that is watched.
 struct Watched {
-    /// The round in which the folder was last needed.
+    /// The last loading in which the world depended on the folder.
     round: RoundNumber,
-    /// The identity of the folder, as another one may get its name; `None` if the source cannot watch it.
+    /// The identity of the folder, because another folder may get the same name; `None` if the event source cannot
+    /// watch the folder.
     id: Option<Id>,
-    /// Whether it is on a file system where other machines may change files.
+    /// Whether the folder is on a file system where other machines may change files.
     is_shared: bool,
 }
 
-/// What is known of the changes since the last round.
+/// The file events since the previous loading of the world.
 #[derive(Default, Debug)]
 pub(crate) struct News {
-    /// The names for which there were events.
+    /// The paths for which there were events.
     pub(crate) paths: FxHashSet<PathBuf>,
-    /// The names that may now belong to something else.
+    /// The paths that may now belong to another file or folder, because of events about creating, removing or moving.
     pub(crate) renamed: FxHashSet<PathBuf>,
-    /// Whether events were lost.
+    /// Whether events were lost, so that any file may have changed.
     pub(crate) is_lost: bool,
 }
 
-/// Where a path leads.
+/// The result of resolving a path.
 #[derive(Clone)]
 pub(crate) struct Seen {
-    /// The path without links; `None` if something on the way is missing.
+    /// The path without symbolic links; `None` if a folder on the way or the file itself is missing.
     pub(crate) real: Option<PathBuf>,
-    /// Whether there were events about a name on the way.
+    /// Whether there were events, since the previous loading of the world, about a name on the path or about the
+    /// target of a link that the path goes through.
     pub(crate) is_touched: bool,
 }
 
 impl Ground {
-    /// Creates a ground on which nothing depends yet. Without a source there are no events.
+    /// Creates the data for a world that depends on no file yet. If `source` is `None`, there are no events; `untold`
+    /// is the reason if the source is missing because of an error.
     pub(crate) fn new(source: Option<Box<dyn EventSource>>, untold: Option<String>) -> Ground {
         let mut mounts = Mounts::default();
         mounts.refresh();
@@ -94,7 +100,8 @@ impl Ground {
         }
     }
 
-    /// Begins a round, in which the dependencies of the world are determined again.
+    /// Begins a loading of the world, in which the files and folders on which it depends are determined again. `news`
+    /// has the file events since the previous loading.
     pub(crate) fn begin(&mut self, news: News) {
         self.round += 1;
         self.seen.clear();
@@ -111,10 +118,10 @@ impl Ground {
         self.untold = if self.source.is_some() { None } else { self.untold.take() };
     }
 
-    /// Ends a round after which all dependencies of the world are known.
+    /// Ends a loading of the world: stops watching the folders on which the world no longer depends.
     pub(crate) fn end(&mut self) {
         if self.is_partial {
-            // What is no longer needed is removed when everything is examined again.
+            // Unused folders are removed when all folders are examined again.
             return;
         }
         let round = self.round;
@@ -132,39 +139,41 @@ impl Ground {
         self.listed.retain(|it| watched.contains_key(it));
     }
 
-    /// The number of the current round.
+    /// Returns the number of the present loading of the world.
     pub(crate) fn round(&self) -> RoundNumber {
         self.round
     }
 
-    /// Whether the events since the last round are complete for all folders that have events at all.
+    /// Returns whether no events since the previous loading are missing, for the folders about which the source sends
+    /// events.
     pub(crate) fn has_all_news(&self) -> bool {
         !self.news.is_lost && !self.is_remounted
     }
 
-    /// Whether each change in this folder, which is without links, causes an event with the name that changed. Only
-    /// for folders listed in this round.
+    /// Returns whether each change in this folder causes an event with the name that changed. `folder` must be a path
+    /// without symbolic links that was passed to [`Ground::list`] in the present loading.
     pub(crate) fn is_told(&self, folder: &Path) -> bool {
         let watched = self.watched.get(folder);
         SINGLE && self.source.is_some() && watched.is_some_and(|it| it.id.is_some() && !it.is_shared)
     }
 
-    /// Declares that some folders on which the world still depends are not examined in this round.
+    /// Declares that the present loading does not examine all folders on which the world depends, so that
+    /// [`Ground::end`] keeps watching all of them.
     pub(crate) fn leave_rest(&mut self) {
         self.is_partial = true;
     }
 
-    /// What is known of the changes since the last round.
+    /// Returns the file events since the previous loading of the world.
     pub(crate) fn news(&self) -> &News {
         &self.news
     }
 
-    /// Why not all changes cause events; `None` if they do.
+    /// Returns the reason why some changes cause no events; `None` if all changes cause events.
     pub(crate) fn untold(&self) -> Option<&str> {
         self.untold.as_deref()
     }
 
-    /// Whether the world may depend on this name.
+    /// Returns whether the loaded world may depend on the file or folder at this path.
     pub(crate) fn concerns(&self, path: &Path) -> bool {
         if self.names.contains(path) {
             return true;
@@ -176,8 +185,8 @@ impl Ground {
         if is_class_name(&name) || path.extension().is_some_and(|it| it.eq_ignore_ascii_case("jar")) {
             return true;
         }
-        // Folders matter, and so do links, which may lead to folders; a name that no longer exists may have been
-        // either.
+        // Folders matter, and so do links, which may lead to folders. A name that no longer exists may have been a
+        // folder or a link.
         let is_file = std::fs::symlink_metadata(path).is_ok_and(|it| it.is_file());
         !is_file || path.parent().is_some_and(|it| it.ends_with(SERVICES_FOLDER) || it.ends_with("META-INF"))
     }
@@ -186,7 +195,7 @@ impl Ground {
         folder.is_some_and(|it| self.listed.contains(it) || !SINGLE && self.is_listed(it.parent()))
     }
 
-    /// Determines where a path leads, and has everything watched that decides it.
+    /// Resolves a path, and watches every folder on which the result depends.
     pub(crate) fn look(&mut self, path: &Path) -> Seen {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let seen = self.resolve(&path, MAX_LINKS);
@@ -196,7 +205,8 @@ impl Ground {
         seen
     }
 
-    /// Like [`Ground::look`], and also watches a folder for changes of the names in it.
+    /// Resolves the path of a folder like [`Ground::look`], and also watches the folder for changes of the names in
+    /// it.
     pub(crate) fn list(&mut self, folder: &Path) -> Seen {
         let seen = self.look(folder);
         if let Some(real) = &seen.real {
@@ -256,7 +266,7 @@ impl Ground {
         seen
     }
 
-    /// Has a folder watched.
+    /// Begins to watch a folder, with everything below it if `deep`, unless it is watched already.
     fn watch(&mut self, folder: &Path, deep: bool) {
         let watched = self.watched.get_mut(folder);
         if watched.as_ref().is_some_and(|it| it.round == self.round) {
@@ -292,7 +302,7 @@ impl Ground {
     }
 }
 
-/// The identity of a folder: the numbers of device and file.
+/// The identity of a folder: its device number and inode number.
 type Id = (u64, u64);
 
 #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! The data kept of files that were read, and the reasons why other files are not accepted.
+//! The data that the watcher keeps about files that it has read, and the reasons why it does not accept other files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,53 +20,58 @@ use crate::zip::{Blob, Zip};
 use super::round::{PATIENCE, Round};
 use super::stamp::{self, Stamp, Unread};
 
-/// The data kept of a file that was read.
+/// The data that is kept about a file that was read; `T` is the type of its content.
 #[derive(Clone)]
 pub(crate) struct FileHeld<T> {
-    /// The content that was read.
+    /// The content of the file.
     pub(crate) content: T,
-    /// The stamp of the file at that time; `None` if it must be read again in any case.
+    /// The stamp (metadata) of the file when it was read; `None` if the file must be read again in any case.
     pub(crate) stamp: Option<Stamp>,
-    /// The time at which it was read.
+    /// The time at which the file was read.
     pub(crate) at: SystemTime,
 }
 
 /// The bytes of a file, by its kind.
 pub(crate) enum Bytes {
-    /// An archive, with the inner archives that had to be inflated.
+    /// The bytes of an archive. Also those of its inner archives that had to be decompressed, by the identity of
+    /// their compressed bytes.
     Archive(Blob, FxHashMap<EntryIdentity, Blob>),
-    /// A class file by itself.
+    /// The bytes of a class file that is an input by itself, outside a folder or archive.
     Class(Arc<FileContent>),
-    /// The image of a JDK.
+    /// The bytes of a JDK image.
     Image(Arc<ImageMap>),
 }
 
-/// A file that could not be read, or that may be written only in part.
+/// The data about a file that could not be read, or that may be incomplete because it is being written.
 pub(crate) struct Failed {
-    /// The stamp of the file; `None` if it was not read.
+    /// The stamp (metadata) of the file when it was read; `None` if it could not be read.
     pub(crate) stamp: Option<Stamp>,
-    /// The time at which it was read.
+    /// The time at which the file was read, or at which reading failed.
     pub(crate) at: SystemTime,
-    /// The time since when it has had this content.
+    /// The first time at which the file was seen with its present content.
     pub(crate) since: Instant,
-    /// What is wrong with it.
+    /// What is wrong with the file.
     pub(crate) why: Why,
 }
 
 /// What is wrong with a file.
 pub(crate) enum Why {
-    /// It cannot be accepted; with the reason.
+    /// The file cannot be read or parsed; with the reason.
     Broken(String),
-    /// It could be accepted, but is unlikely to be complete; with the reason.
+    /// The file can be parsed, but may be incomplete; with the reason.
     Doubtful(String),
-    /// It is being written.
+    /// The file changed while it was being read.
     Moving,
 }
 
 /// The delay after which a file that is being written is examined again.
 pub(crate) const RETRY: Duration = Duration::from_millis(50);
 
-/// Makes the part of a file from its bytes. `before` is the previous content.
+/// Makes the containers of a file from its bytes. `before` is the previous content of the file, from which
+/// decompressed inner archives are reused; `None` if the file was not read before.
+///
+/// # Errors
+/// Fails if the bytes cannot be parsed; the error is the reason.
 pub(crate) fn make(at: &At<'_>, bytes: Vec<u8>, before: Option<&Bytes>) -> Result<(Part, Bytes), String> {
     match part::kind_of(at.path, &bytes) {
         // Read into memory, not mapped: a watcher runs for days, and a file that is truncated under a mapping kills
@@ -92,14 +97,16 @@ pub(crate) fn make(at: &At<'_>, bytes: Vec<u8>, before: Option<&Bytes>) -> Resul
     }
 }
 
-/// The content of a class file, given what was read.
+/// Makes the content of a class file from its bytes, or from the reason why it could not be read. A file above the
+/// size limit counts as unreadable.
 pub(crate) fn content(bytes: Result<Vec<u8>, String>) -> Arc<FileContent> {
     let bytes =
         bytes.and_then(|it| if it.len() as u64 > MAX_RESOURCE { Err(Unread::Large.what()) } else { Ok(it) });
     Arc::new(FileContent::new(bytes.map(Vec::into_boxed_slice)))
 }
 
-/// Why the bytes may be those of a class file that is being written; `None` if they are complete.
+/// Returns the reason why these may be the bytes of an incomplete class file that is being written; `None` if the
+/// bytes are those of a complete class file, or of another kind of file.
 pub(crate) fn class_doubt(bytes: &[u8]) -> Option<String> {
     let is_begun = bytes.is_empty() || bytes.starts_with(&[0xCA, 0xFE, 0xBA, 0xBE]);
     // This reads the structure to its end, whatever the class file declares.
@@ -108,7 +115,8 @@ pub(crate) fn class_doubt(bytes: &[u8]) -> Option<String> {
 }
 
 impl Bytes {
-    /// Why the bytes may be those of a file that is being written, although they can be accepted.
+    /// Returns the reason why the file may be incomplete although it can be parsed; `None` if there is no sign of
+    /// this.
     pub(crate) fn doubt(&self) -> Option<String> {
         match self {
             Bytes::Archive(it, _) => Zip::open(it.clone()).ok()?.doubt(),
@@ -121,7 +129,7 @@ impl Bytes {
         }
     }
 
-    /// Whether the bytes equal these.
+    /// Returns whether the bytes of the file equal `bytes`.
     pub(crate) fn is(&self, bytes: &[u8]) -> bool {
         match self {
             Bytes::Archive(it, _) => it.as_ref() == bytes,
@@ -132,7 +140,8 @@ impl Bytes {
 }
 
 impl<T> FileHeld<T> {
-    /// Whether the file, whose stamp is `now`, has not changed since it was read.
+    /// Returns whether the file has not changed since it was read, given its present stamp (metadata) `now`. With
+    /// `is_check`, an equal stamp does not suffice if the file was read shortly after its last change.
     pub(crate) fn is_right(&self, now: Option<&Stamp>, is_check: bool) -> bool {
         let is_sure = !is_check || stamp::IS_TOLD && now.is_some_and(|it| !it.is_fresh(self.at));
         self.stamp.is_some() && self.stamp.as_ref() == now && is_sure
@@ -140,7 +149,8 @@ impl<T> FileHeld<T> {
 }
 
 impl Failed {
-    /// Whether the file that was not accepted is unchanged, and still not to be accepted.
+    /// Returns whether the file at `path` is unchanged since it was rejected, and must still be rejected in this
+    /// loading of the world. `now` is its present stamp (metadata).
     pub(crate) fn stays(&self, path: &Path, now: Option<&Stamp>, round: &Round) -> bool {
         let is_sure = !round.is_check || stamp::IS_TOLD && now.is_some_and(|it| !it.is_fresh(self.at));
         let is_same = self.stamp.is_some() && self.stamp.as_ref() == now && is_sure;
@@ -148,21 +158,23 @@ impl Failed {
         is_same && !is_over
     }
 
-    /// Since when the file has had its present content, if it is unchanged.
+    /// Returns the first time at which the file was seen with its present content; `None` if its stamp (metadata)
+    /// differs from `now`.
     pub(crate) fn since(&self, now: Option<&Stamp>) -> Option<Instant> {
         (self.stamp.is_some() && self.stamp.as_ref() == now).then_some(self.since)
     }
 
-    /// A phrase that says what is wrong.
+    /// Returns what is wrong with the file, as a phrase for messages.
     pub(crate) fn what(&self) -> String {
         match &self.why {
             Why::Broken(it) => it.clone(),
-            Why::Doubtful(it) => format!("it may be half written: {it}"),
+            Why::Doubtful(it) => format!("the file may be half written: {it}"),
             Why::Moving => Unread::Moving.what(),
         }
     }
 
-    /// The delay after which to examine the file again without an event; `None` if that is of no use.
+    /// Returns the delay after which the file is to be read again even without an event; `None` if it is to be read
+    /// again only after an event.
     pub(crate) fn delay(&self) -> Option<Duration> {
         match self.why {
             Why::Moving => Some(RETRY),

@@ -1,11 +1,11 @@
-//! Keeps a world current while the disk changes: waits for events, lets the writers finish, and loads again what
-//! changed.
+//! Keeps a loaded world (program, libraries and JDK) current while its files change: waits for file events, waits
+//! until no more files are being written, and loads what changed.
 //!
-//! Events come from the system ([`source`]). Where the system sends none, and now and then in any case, everything
-//! is examined without events. Events only tell when to examine, which files not to regard as unchanged, and, in
-//! class folders where every change causes an event, which names to examine at all ([`tree`]). What a cycle returns
-//! follows from the disk alone, and is what a run that looks once would find, apart from what is kept
-//! ([`WorldChange::kept`]).
+//! Events come from the system ([`source`]). Where the system sends none, and from time to time elsewhere, all files
+//! are examined without events. An event determines when files are examined and which files may have changed; in
+//! class folders where every change causes an event, only the names given by events are examined ([`tree`]). The
+//! world that a cycle returns follows from the disk alone: it equals the world that a new process would load, except
+//! for files whose last good state is kept ([`WorldChange::kept`]).
 
 mod ground;
 mod held;
@@ -32,70 +32,74 @@ use ground::{Ground, News};
 use shelf::Shelf;
 use source::{EventSource, Signal, Signals};
 
-/// Options for watching.
+/// Options for watching the files of a world.
 pub struct WatchOptions {
-    /// The interval at which everything is examined instead of waiting for events of the system.
+    /// The interval at which all files are examined, without waiting for file events; `None` to wait for events.
     pub poll: Option<Duration>,
-    /// How long there must have been no events before the changes are examined: builds write many files.
+    /// The time without events after which the changes are examined. Builds write many files one after the other.
     pub settle: Duration,
-    /// The interval at which everything is examined although the system sends events: some may be missing.
+    /// The interval at which all files are examined although the system sends events, because events may be missing.
     pub look: Duration,
-    /// Called with the time for which files have been written without a pause, about once a second after the first
-    /// second.
+    /// The function that is called about once a second while files are being written, after the first second; its
+    /// argument is the time since the first of these writes.
     pub on_writing: Option<Box<dyn FnMut(Duration) + Send>>,
 }
 
-/// A world that is kept current.
+/// A loaded world that is kept current while its files change.
 pub struct Watch {
     spec: WorldSpec,
     options: WatchOptions,
     signals: Signals,
     receiver: Receiver<Signal>,
     shelf: Shelf,
-    /// Files that the caller reads, with their content when the world was last loaded, if they exist.
+    /// The files besides those of the world that the caller reads, such as `ajar.toml`. Each has its content at the
+    /// last loading; `None` if the file did not exist.
     more: BTreeMap<Utf8PathBuf, Option<Vec<u8>>>,
-    /// The state of the world on disk, and the state that the caller has.
+    /// The state of the world as it was last loaded from disk.
     latest: State,
+    /// The state of the world that the caller received last.
     given: State,
-    /// Events that were not yet handled.
+    /// The file events to which the watcher has not yet reacted; `None` if there are none.
     pending: Option<Pending>,
-    /// When everything was last examined.
+    /// The time at which all files were last examined.
     looked: Instant,
-    /// When everything is to be examined again.
+    /// The time at which all files will be examined next.
     look_at: Instant,
     retry_at: Option<Instant>,
     kept_since: Option<Instant>,
-    /// Whether the last loading failed, so that not all events were handled.
+    /// Whether the last loading failed, so that some events are still to be handled.
     is_behind: bool,
 }
 
-/// A change of the world.
+/// A change of the world (program, libraries and JDK) that was found on disk.
 pub struct WorldChange {
-    /// The current world. Containers whose content did not change are shared with the previous world.
+    /// The current world. It shares the containers whose content did not change with the previous world.
     pub world: LoadedWorld,
-    /// What is no longer as it was or not yet as it will be, so that its last good state stays in the world.
+    /// The files and folders that cannot be read or are being written, each with the reason. The world contains them
+    /// as they were when they could last be read.
     pub kept: Vec<Problem>,
     /// The files and folders that were read again because they changed.
     pub changed: Vec<String>,
-    /// Whether one of the other files changed, appeared or vanished.
+    /// Whether one of the files besides those of the world that were passed to [`Watch::new`] changed, appeared or
+    /// vanished.
     pub more_changed: bool,
-    /// When the first change of this cycle became known.
+    /// The time at which the first of these changes became known.
     pub first_event: Instant,
-    /// How the change became known.
+    /// How the change of the world became known.
     pub reason: Reason,
 }
 
-/// How a change became known.
+/// How a change of the world became known.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Reason {
-    /// By an event, or by examining the disk where there are no events.
+    /// The change became known by a file event or, where there are no events, by examining the files at an interval.
     Changed,
-    /// By examining everything after events were lost.
+    /// The change was found by examining all files after events were lost.
     Rescan,
 }
 
 impl Reason {
-    /// One word for output.
+    /// Returns the word for the reason in the output: `changed` or `rescan`.
     pub fn word(self) -> &'static str {
         match self {
             Reason::Changed => "changed",
@@ -104,43 +108,43 @@ impl Reason {
     }
 }
 
-/// The result of a loading.
+/// The result of loading the world from disk.
 #[derive(Clone)]
 struct State {
     world: LoadedWorld,
     kept: Vec<Problem>,
-    /// How many times one of the other files was found changed.
+    /// The number of loadings at which one of the caller's files besides those of the world had changed.
     more: u64,
 }
 
-/// Events that were not yet handled.
+/// The file events to which the watcher has not yet reacted.
 struct Pending {
     first: Instant,
     last: Instant,
     news: News,
     reason: Reason,
-    /// Whether there was no event, and the disk is examined at an interval.
+    /// Whether all files are to be examined because the interval for this has passed, and not because of an event.
     is_look: bool,
-    /// The number of reports to the caller that files are being written.
+    /// The number of times that the caller was informed about these events (that files are being written).
     said: u32,
     changed: Vec<String>,
 }
 
-/// The interval at which everything is examined where the system sends no events.
+/// The interval at which all files are examined where the system sends no events.
 const POLL: Duration = Duration::from_secs(1);
 
-/// Examining everything takes at most one part in this many of the time.
+/// The examination of all files takes at most `1 / SHARE` of the time.
 const SHARE: u32 = 20;
 
-/// While there are events, examining everything is postponed to at most this multiple of the interval after the last
-/// time.
+/// While events keep arriving, the next examination of all files is postponed. It starts at the latest this many
+/// intervals ([`WatchOptions::look`]) after the previous one.
 const MOST_LATE: u32 = 6;
 
-/// The time of writing after which it is reported to the caller.
+/// The time after which the caller is informed that files are still being written.
 const LONG: Duration = Duration::from_secs(1);
 
-/// A last good state that is kept for no longer than this is not reported, as when an archive is moved away and
-/// another one put in its place.
+/// The time for which the last good state of a file may be used without a report to the caller. An archive may be
+/// missing for a moment, because it is moved away and replaced by a new one.
 const GRACE: Duration = Duration::from_millis(300);
 
 impl Default for WatchOptions {
@@ -151,10 +155,10 @@ impl Default for WatchOptions {
 }
 
 impl Watch {
-    /// Loads the world and begins to watch what it came from, and the files `more`, which need not exist.
+    /// Loads the world and begins to watch its files. Also watches the files `more`, which need not exist.
     ///
     /// # Errors
-    /// Those of [`load`](crate::world::load): what is missing from the beginning has no last good state.
+    /// Fails like [`load`](crate::world::load): a file that is missing from the beginning has no last good state.
     pub fn new(
         spec: WorldSpec,
         more: Vec<Utf8PathBuf>,
@@ -167,10 +171,11 @@ impl Watch {
         })
     }
 
-    /// Does the same with another source of events. Without a source, the disk is examined at an interval.
+    /// Loads the program and starts watching its files like [`Watch::new`], but with events from `source`. If
+    /// `source` returns `None`, the files are examined at an interval.
     ///
     /// # Errors
-    /// Those of [`Watch::new`].
+    /// Fails like [`Watch::new`].
     pub fn with_source(
         spec: WorldSpec,
         more: Vec<Utf8PathBuf>,
@@ -184,7 +189,7 @@ impl Watch {
             Err(why) => Ground::new(None, Some(why)),
         };
         let mut shelf = Shelf::new(ground);
-        // The caller has just read them.
+        // The caller has just read these files.
         let more = more.into_iter().map(|it| (it.clone(), std::fs::read(it).ok())).collect();
         let begin = Instant::now();
         shelf.begin(false, &[]);
@@ -211,11 +216,11 @@ impl Watch {
         Ok((watch, world))
     }
 
-    /// Waits until something has changed and no files are being written, and loads again. `None` at the deadline,
-    /// and when it is time to stop ([`Signals::stop`]).
+    /// Waits until the world has changed and no files are being written, and returns the change. Returns `None` at
+    /// the deadline, and after [`Signals::stop`].
     ///
     /// # Errors
-    /// None that the disk could cause: for what cannot be read, the last good state is kept.
+    /// Files that cannot be read cause no error: the world then contains their last good state.
     pub fn next(&mut self, deadline: Option<Instant>) -> anyhow::Result<Option<WorldChange>> {
         loop {
             let now = Instant::now();
@@ -245,22 +250,22 @@ impl Watch {
         }
     }
 
-    /// A handle with which the waiting can be stopped.
+    /// Returns a handle through which another thread can stop [`Watch::next`], or report changed files.
     pub fn signals(&self) -> Signals {
         self.signals.clone()
     }
 
-    /// Why some changes are found only by examining the disk once a second; `None` if the system sends events for
-    /// all of them, or if polling was requested.
+    /// Returns the reason why some changes are found only by examining the files once a second; `None` if the system
+    /// sends events for all changes, or if polling was requested.
     pub fn untold(&self) -> Option<&str> {
         self.shelf.ground.untold()
     }
 
-    /// Watches these files instead of the previous ones. New files should have been read just now, because later
-    /// content is compared with their present content.
+    /// Replaces the files besides those of the world that the caller reads by `more`. The caller should have read new
+    /// files just before, because their later content is compared with the present one.
     ///
     /// # Errors
-    /// None that the disk could cause.
+    /// Files that cannot be read cause no error: they count as missing.
     pub fn set_files(&mut self, more: Vec<Utf8PathBuf>) -> anyhow::Result<()> {
         let mut old = std::mem::take(&mut self.more);
         let known = more.into_iter().map(|it| {
@@ -273,10 +278,11 @@ impl Watch {
         Ok(())
     }
 
-    /// Loads another world and watches it from now on. Containers that stay are shared with the previous world.
+    /// Loads another world and watches its files from now on. The new world shares unchanged containers with the
+    /// previous one.
     ///
     /// # Errors
-    /// The world cannot be loaded: then the previous one is watched as before.
+    /// Fails if the new world cannot be loaded; the previous world is then still watched.
     pub fn set_spec(&mut self, spec: WorldSpec) -> anyhow::Result<LoadedWorld> {
         let before = std::mem::replace(&mut self.spec, spec);
         // Pending events stay pending: this reads the same files, but does not report what changed.
@@ -297,7 +303,8 @@ impl Watch {
         }
     }
 
-    /// Records an event.
+    /// Adds the file events of a signal to the pending events, except for those about files on which the world does
+    /// not depend.
     fn note(&mut self, signal: Signal) {
         let (at, reason) = match &signal {
             Signal::Changed { at, .. } => (*at, Reason::Changed),
@@ -326,7 +333,7 @@ impl Watch {
         pending.say(&mut self.options);
     }
 
-    /// Loads, and reports what changed if no files are being written any more.
+    /// Loads the world again. Returns the change, or `None` if files are still being written or nothing changed.
     fn turn(&mut self) -> Option<WorldChange> {
         let begin = Instant::now();
         let mut pending = self.pending.take().unwrap_or_else(|| Pending::new(begin, true));
@@ -335,7 +342,7 @@ impl Watch {
         let before = self.latest.clone();
         let (changed, failed) = self.load(news, is_check, begin);
         self.is_behind = failed.is_some();
-        let failed = failed.map(|it| format!("{it:#}; the last good state is kept"));
+        let failed = failed.map(|it| format!("{it:#}; the last good state of the program is kept"));
         self.latest.kept.extend(failed.map(|it| Problem::error("watch", it)));
         pending.changed.extend(changed);
         while let Ok(it) = self.receiver.try_recv() {
@@ -360,7 +367,7 @@ impl Watch {
         None
     }
 
-    /// The difference between the world on disk and the world that the caller has, if there is one.
+    /// Returns the change from the world that the caller has received to the latest one; `None` if they are equal.
     fn give(&mut self, pending: Pending) -> Option<WorldChange> {
         if self.latest.is_same(&self.given) {
             return None;
@@ -390,8 +397,8 @@ impl Watch {
         })
     }
 
-    /// Loads again. Returns what was read again because it changed, and, if the world could not be loaded and stays
-    /// the previous one, the error.
+    /// Loads the world again. Returns the paths that were read again because they changed. If loading failed, also
+    /// returns the error, and the previous world remains.
     fn load(&mut self, news: News, is_check: bool, begin: Instant) -> (Vec<String>, Option<anyhow::Error>) {
         self.shelf.ground.begin(news);
         self.shelf.begin(is_check, &self.given.kept);
@@ -407,7 +414,7 @@ impl Watch {
         (self.ended(begin, failed.is_none(), is_check), failed)
     }
 
-    /// Reads the other files.
+    /// Reads the caller's files besides those of the world, and increments a counter if one of them has changed.
     fn read_more(&mut self) {
         let mut has_changed = false;
         for (path, content) in &mut self.more {
@@ -421,7 +428,8 @@ impl Watch {
         self.latest.more += u64::from(has_changed);
     }
 
-    /// Takes over the results of a loading besides the world.
+    /// Records the results of a loading that began at `begin`, except for the world, and sets the times of the next
+    /// loadings. Returns the paths that changed.
     fn ended(&mut self, begin: Instant, is_whole: bool, is_check: bool) -> Vec<String> {
         let round = self.shelf.end(is_whole);
         self.latest.kept = round.kept;
@@ -466,7 +474,7 @@ impl Pending {
         Pending { first, last: first, news, reason: Reason::Changed, is_look, said: 0, changed }
     }
 
-    /// Takes over what was pending before.
+    /// Adds the data of `before`, which has earlier events than `self`.
     fn join(&mut self, before: Pending) {
         self.first = before.first;
         self.reason = self.reason.max(before.reason);
@@ -475,7 +483,7 @@ impl Pending {
         self.changed.extend(before.changed);
     }
 
-    /// Tells the caller that files are being written, if that takes long.
+    /// Informs the caller that files are being written, about once a second after the first second.
     fn say(&mut self, options: &mut WatchOptions) {
         let age = self.first.elapsed();
         if age >= LONG * (self.said + 1)

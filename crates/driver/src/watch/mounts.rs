@@ -1,15 +1,16 @@
-//! File systems that change without events of the system: those that other machines write, too.
+//! Shared file systems, on which other machines may change files without causing events on this machine.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The mount points of such file systems.
+/// The mounted file systems, of which those matter that are shared with other machines.
 #[derive(Default)]
 pub(crate) struct Mounts {
-    /// The text of the system's list of mounts.
+    /// The text of the system's list of mounts, `/proc/self/mountinfo`.
     text: Vec<u8>,
-    /// Mount point, kind, and whether the file system is shared, innermost first; empty if none is shared.
+    /// The mount point and kind of each file system, and whether it is shared; innermost first. Empty if no file
+    /// system is shared.
     points: Vec<(PathBuf, String, bool)>,
 }
 
@@ -34,8 +35,8 @@ impl Mounts {
         is_new
     }
 
-    /// Parses lines as in `/proc/self/mountinfo` (proc(5)): the mount point is the fifth word, the kind the first
-    /// one after a `-`.
+    /// Parses lines as in `/proc/self/mountinfo` (proc(5)). The mount point is the fifth word, the kind of the file
+    /// system is the first word after a `-`.
     fn parse(bytes: Vec<u8>) -> Mounts {
         let text = String::from_utf8_lossy(&bytes);
         let parse = |line: &str| {
@@ -57,13 +58,14 @@ impl Mounts {
         Mounts { text: bytes, points: mounts }
     }
 
-    /// The kind of the file system of a folder, if it may change without events of the system.
+    /// Returns the kind of the file system of a folder if other machines may change its files without events on this
+    /// machine; otherwise `None`.
     pub(crate) fn silent(&self, folder: &Path) -> Option<&str> {
         self.points.iter().find(|it| folder.starts_with(&it.0)).filter(|it| it.2).map(|it| &*it.1)
     }
 }
 
-/// Decodes blanks, tabs, line ends and backslashes, which are written in octal.
+/// Decodes the octal escapes of blanks, tabs, line ends and backslashes.
 fn unescape(text: &str) -> String {
     let codes = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
     codes.iter().fold(text.to_owned(), |acc, (code, it)| acc.replace(code, it))

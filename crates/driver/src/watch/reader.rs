@@ -1,4 +1,4 @@
-//! Reads those class files of a folder that may have changed.
+//! Reads the class files of a folder that may have changed, and reuses the contents of the others.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,29 +16,32 @@ use super::held::{Failed, FileHeld, RETRY, Why, class_doubt, content};
 use super::round::Round;
 use super::stamp::{self, Reading, Stamp, Unread};
 
-/// The class files that were read, by path.
+/// Class files as they were read, by path.
 pub(crate) type ClassFiles = FxHashMap<PathBuf, FileHeld<Arc<FileContent>>>;
 
-/// Reads a class folder.
+/// Reads the class files of a class folder, for [`folder::open`] and [`folder::update`].
 pub(crate) struct Reader<'a> {
     pub(crate) ground: &'a mut Ground,
     pub(crate) round: &'a mut Round,
-    /// Class files that may be written only in part.
+    /// The class files that may be incomplete because they are being written, by path.
     pub(crate) doubtful: &'a mut FxHashMap<PathBuf, Failed>,
-    /// The files as read before.
+    /// The class files as they were read in earlier loadings, without those that this reader has already examined.
     pub(crate) before: ClassFiles,
-    /// The files as read now.
+    /// The class files that this reader has examined, with their present contents.
     pub(crate) now: ClassFiles,
-    /// The folder that is being listed, by its given path and without links; before any is listed, the folder that
-    /// is read.
+    /// The folder that is being listed: its given path, and its path without symbolic links. Initially the class
+    /// folder itself.
     pub(crate) folder: (PathBuf, Option<PathBuf>),
-    /// Class files to be examined again in any case, because they could not be read or may be written only in part.
+    /// The class files that must be examined again even without an event, because they could not be read or may be
+    /// written only in part.
     pub(crate) again: FxHashSet<PathBuf>,
-    /// Whether events give the names of everything else that may change.
+    /// Whether each change of a file below the folder, except for the files in `again`, causes an event with the name
+    /// of the file.
     pub(crate) is_told: bool,
-    /// Whether the folder is read for the first time: then there is no last good state.
+    /// Whether the folder is read for the first time, so that its files have no last good state.
     pub(crate) is_first: bool,
-    /// Whether there were events about the listed folder as a whole.
+    /// Whether there were events about the listed folder itself or a folder above it, so that any file in it may have
+    /// changed.
     pub(crate) is_touched: bool,
 }
 
@@ -101,7 +104,8 @@ impl folder::Files for Reader<'_> {
 }
 
 impl Reader<'_> {
-    /// Records that a class file is not accepted yet.
+    /// Records that the present content of a class file is not used yet, for the reason `what`, and that the file is
+    /// to be examined again after `delay`.
     fn doubt(&mut self, path: &Path, what: &str, delay: Option<Duration>) {
         self.round.keep(path, what);
         self.round.retry_in(delay);
@@ -109,7 +113,8 @@ impl Reader<'_> {
         self.again.insert(path.to_owned());
     }
 
-    /// Reads a class file; `None` if it no longer exists, or is not accepted yet and has no previous content.
+    /// Reads a class file, and returns its content. If the file is being written, returns the previous content `old`
+    /// instead. Returns `None` if the file no longer exists, or is being written and has no previous content.
     fn read(
         &mut self,
         path: &Path,

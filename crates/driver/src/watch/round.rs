@@ -1,4 +1,4 @@
-//! The data of one loading, which does not outlive it.
+//! The data that belongs to one round, that is, one loading of the world.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -11,24 +11,28 @@ use crate::open::path_text;
 use crate::problem::Problem;
 use ide::Role;
 
-/// The data of one loading.
+/// The data that belongs to one loading of the world.
 #[derive(Default)]
 pub(crate) struct Round {
-    /// Whether files with the same stamp are read again if they changed shortly before they were read.
+    /// Whether a file with an unchanged stamp (metadata) is read again if it had changed only shortly before it was
+    /// last read.
     pub(crate) is_check: bool,
-    /// The places that the caller knows to be kept.
+    /// The paths of the files and folders for which the caller was already informed that their last good state is
+    /// still used.
     pub(crate) told: FxHashSet<String>,
-    /// What stays in its last good state, although the disk has another one.
+    /// The files and folders whose last good state is used in this loading, because they cannot be read or are being
+    /// written; each with the reason.
     pub(crate) kept: Vec<Problem>,
-    /// What was read again and differs.
+    /// The files and folders that were read in this loading, and whose content had changed.
     pub(crate) changed: Vec<String>,
-    /// The delay after which to load again without an event.
+    /// The delay after which the world is to be loaded again even without an event; `None` if the next loading is to
+    /// wait for an event.
     pub(crate) retry: Option<Duration>,
-    /// What the world was made of.
+    /// The contents kept from earlier loadings ([`Shelf`](super::shelf::Shelf)) that this loading used.
     pub(crate) used: Used,
 }
 
-/// What a loading used. Everything else is dropped afterwards.
+/// The contents kept from earlier loadings that a loading used. All other contents are dropped afterwards.
 #[derive(Default)]
 pub(crate) struct Used {
     pub(crate) parts: FxHashSet<Key>,
@@ -37,7 +41,7 @@ pub(crate) struct Used {
     pub(crate) doubtful: FxHashSet<PathBuf>,
 }
 
-/// What is read, and in which role.
+/// The key under which the content of a file or folder is kept: its path, and the properties with which it is read.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) path: PathBuf,
@@ -47,16 +51,17 @@ pub(crate) struct Key {
     pub(crate) release: u16,
 }
 
-/// A file that has been doubtful for this long is not being written.
+/// The time after which an unchanged file that looks incomplete is accepted: it is not being written any more.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Round {
-    /// Whether something has been doubtful for long, and the caller knows of it.
+    /// Returns whether the file at `path`, which has looked incomplete since `since`, is to be accepted. It is if
+    /// enough time has passed, and the caller was informed about the file.
     pub(crate) fn is_over(&self, path: &Path, since: Instant) -> bool {
         since.elapsed() >= PATIENCE && self.told.contains(&path_text(path))
     }
 
-    /// Records that something stays in its last good state, and why.
+    /// Records that the last good state of the file or folder at `place` is used, for the reason `why`.
     pub(crate) fn keep(&mut self, place: &Path, why: &str) {
         let name = path_text(place);
         // A missing module is noticed when modules are listed, and again when it is opened.
@@ -66,14 +71,14 @@ impl Round {
         }
     }
 
-    /// Has the loading repeated after this delay, or earlier.
+    /// Requests that the world is loaded again after this delay or earlier; `None` requests nothing.
     pub(crate) fn retry_in(&mut self, delay: Option<Duration>) {
         self.retry = self.retry.into_iter().chain(delay).min();
     }
 }
 
 impl Key {
-    /// The key of the file or folder to read.
+    /// Returns the key under which the content of this file or folder is kept.
     pub(crate) fn of(at: &At<'_>) -> Key {
         let At { role, loader, platform, release, .. } = *at;
         Key { path: at.path.to_owned(), role, loader, platform, release }

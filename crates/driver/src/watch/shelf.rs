@@ -1,6 +1,6 @@
-//! Parts read from the disk, kept from one loading to the next. A file is read again if there was an event about it
-//! or its stamp differs; its part is rebuilt only if its bytes differ. A file that cannot be read, or is still being
-//! written, keeps its last good state.
+//! The contents read from the disk, kept from one loading to the next. A file is read again if there was an event
+//! about it or its stamp differs. Its [`Part`] is rebuilt only if its bytes differ. For a file that cannot be read or
+//! is still being written, the last good state is kept.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,35 +23,35 @@ use super::round::{Key, Round};
 use super::stamp::{self, Reading, Stamp, Unread};
 use super::tree::{Tree, TreeReading};
 
-/// What was read from the disk.
+/// The contents read from the disk, which are kept from one loading of the world to the next.
 pub(crate) struct Shelf {
-    /// The part of the disk on which the world depends.
+    /// The files and folders on which the world depends, and the events about them.
     pub(crate) ground: Ground,
     parts: FxHashMap<Key, Shelved>,
     plans: FxHashMap<(PathBuf, Role), Plan>,
     lists: FxHashMap<PathBuf, Vec<PathBuf>>,
     jdk: Option<(JdkChoice, JdkFound)>,
-    /// Class files in folders that may be written only in part.
+    /// The class files in class folders that may be incomplete because they are being written, by path.
     doubtful: FxHashMap<PathBuf, Failed>,
     round: Round,
 }
 
-/// The part of a file or folder, and the data from which it was made.
+/// The containers of a file or folder, and the data from which they were made.
 struct Shelved {
     part: Arc<Part>,
     held: Held,
-    /// How the last attempt to read it failed; `None` if it did not.
+    /// Why the last attempt to read the file failed; `None` if it did not fail.
     failed: Option<Failed>,
 }
 
-/// The data that was read.
+/// The data that was read from a file or folder, and from which its containers were made.
 enum Held {
     File(FileHeld<Bytes>),
     Folder(Tree),
 }
 
 impl Shelf {
-    /// Creates an empty shelf.
+    /// Creates a store without any contents yet.
     pub(crate) fn new(ground: Ground) -> Shelf {
         Shelf {
             ground,
@@ -64,14 +64,16 @@ impl Shelf {
         }
     }
 
-    /// Begins a loading. With `is_check`, equal stamps are not trusted if two writes may have left the same stamp.
-    /// `told` is what the caller knows to be kept.
+    /// Begins a loading of the world. With `is_check`, a file whose stamp (metadata) is unchanged is read again if
+    /// two writes may have left the same stamp. `told` are the problems known to the caller about files whose last
+    /// good state is used.
     pub(crate) fn begin(&mut self, is_check: bool, told: &[Problem]) {
         let told = told.iter().map(|it| it.place.clone()).collect();
         self.round = Round { is_check, told, ..Round::default() };
     }
 
-    /// Ends a loading. If `is_whole`, it used everything on which the world depends, and everything else is dropped.
+    /// Ends a loading of the world, and returns its data. `is_whole` means that the loading succeeded; then the
+    /// contents that the loading did not use are dropped.
     pub(crate) fn end(&mut self, is_whole: bool) -> Round {
         let round = std::mem::take(&mut self.round);
         if is_whole {
@@ -84,16 +86,16 @@ impl Shelf {
         round
     }
 
-    /// Reads a file again if it may have changed. `None` if what is on the shelf is still right, or stays because
-    /// there is nothing better.
+    /// Reads a file if it may have changed. Returns `None` if its kept content is still valid, or remains in use
+    /// because the file cannot be read. `is_touched` means that there was an event about the file.
     ///
     /// # Errors
-    /// The file cannot be read, and there is nothing on the shelf.
+    /// Fails if the file cannot be read, and no content of it is kept.
     fn read_again(&mut self, at: &At<'_>, key: &Key, is_touched: bool) -> anyhow::Result<Option<Shelved>> {
         let Some(old) = self.parts.get(key) else {
             let reading = stamp::read(at.path, u64::MAX);
-            // The file is being written: there is nothing better than its present content, but it will not stay for
-            // long.
+            // The file is being written. Its present content is used, because there is no earlier one, and is soon
+            // read again.
             let reading = match reading {
                 Err(Unread::Moving) => {
                     self.round.retry_in(Some(RETRY));
@@ -141,7 +143,9 @@ impl Shelf {
         Ok(None)
     }
 
-    /// Takes what was read from a file; `None` if it equals what is on the shelf.
+    /// Makes the containers of a file from what was read; `None` if the bytes equal the kept ones. `since` is the
+    /// first time at which the file was seen with this content. Fails if the file cannot be parsed, or may be
+    /// incomplete.
     fn compare(
         &mut self,
         at: &At<'_>,
@@ -197,7 +201,7 @@ impl Disk for Shelf {
             self.parts.insert(key.clone(), it);
         }
         let shelved = self.parts.get(&key);
-        shelved.map(|it| it.part.clone()).ok_or_else(|| anyhow!("it cannot be read"))
+        shelved.map(|it| it.part.clone()).ok_or_else(|| anyhow!("the file cannot be read"))
     }
 
     fn folder(&mut self, at: &At<'_>, skip: &[&str]) -> Arc<Part> {
@@ -223,7 +227,7 @@ impl Disk for Shelf {
         let old = self.plans.get(&key);
         let is_jdk = |it: &Plan| it.steps.iter().any(|it| matches!(it, Step::Jdk(..)));
         let why = match &now {
-            Ok(now) if old.is_some_and(is_jdk) && !is_jdk(now) => "it is no longer a JDK".to_owned(),
+            Ok(now) if old.is_some_and(is_jdk) && !is_jdk(now) => "the folder is no longer a JDK".to_owned(),
             Ok(_) => String::new(),
             Err(error) => format!("{error:#}"),
         };
@@ -273,7 +277,7 @@ impl Disk for Shelf {
         };
         let home = old.0.home.as_std_path();
         let why = match &now {
-            // While a JDK that was found by default is being replaced, none is found, or another one.
+            // While a JDK that was found by default is being replaced, no JDK or another JDK is found.
             Ok(it) if it.as_ref().is_none_or(|it| it.0.home != old.0.home) => {
                 let is_exchanged = files_of(home, self).is_none();
                 is_exchanged.then(|| "the JDK no longer exists".to_owned())
@@ -305,7 +309,7 @@ impl Disk for Shelf {
 }
 
 impl Shelf {
-    /// Keeps the parts at or below a path.
+    /// Marks the kept contents at or below a path as used in this loading of the world, so that they are not dropped.
     fn use_parts_of(&mut self, path: &Path) {
         let parts = self.parts.keys().filter(|it| it.path.starts_with(path)).cloned();
         self.round.used.parts.extend(parts);

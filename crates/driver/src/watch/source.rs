@@ -1,4 +1,4 @@
-//! The source of events about the disk: the system, through `notify`, or a replacement in tests.
+//! The sources of file events: the operating system, through the crate `notify`, or a replacement in tests.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
@@ -7,39 +7,40 @@ use std::time::Instant;
 use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind};
 use notify::{Event, RecursiveMode, Watcher};
 
-/// An event.
+/// A message to the watcher.
 #[derive(Debug)]
 pub(crate) enum Signal {
-    /// Something happened to what has, or had, these names.
+    /// Reports that the files or folders at these paths changed, appeared, vanished or were moved.
     Changed {
-        /// The names.
+        /// The paths, absolute and without symbolic links.
         paths: Vec<PathBuf>,
-        /// Whether the names may now belong to something else: they appeared, vanished or were moved.
+        /// Whether the paths may now belong to another file or folder, because one appeared, vanished or was moved.
         renamed: bool,
-        /// When the event became known.
+        /// The time at which the event became known.
         at: Instant,
     },
-    /// Events were lost, so anything may have changed.
+    /// Reports that events were lost, so that any file may have changed.
     Lost {
-        /// When the loss became known.
+        /// The time at which the loss became known.
         at: Instant,
     },
-    /// It is time to stop.
+    /// Requests that [`Watch::next`](super::Watch::next) returns `None`.
     Stop,
 }
 
-/// Sends events to a [`Watch`](super::Watch). All copies send to the same one.
+/// A handle that sends file events and requests to stop to a [`Watch`](super::Watch). All clones send to the same
+/// watch.
 #[derive(Clone, Debug)]
 pub struct Signals(pub(crate) mpsc::Sender<Signal>);
 
 impl Signals {
-    /// Reports that something happened to what has, or had, these names. They must be absolute and without symbolic
-    /// links.
+    /// Reports that the files or folders at these paths changed, appeared, vanished or were moved. The paths must be
+    /// absolute and without symbolic links.
     pub fn changed(&self, paths: Vec<PathBuf>) {
         self.send(Signal::Changed { paths, renamed: true, at: Instant::now() });
     }
 
-    /// Reports that events were lost, so that anything may have changed.
+    /// Reports that events were lost, so that any file may have changed.
     pub fn lost(&self) {
         self.send(Signal::Lost { at: Instant::now() });
     }
@@ -49,41 +50,43 @@ impl Signals {
         self.send(Signal::Stop);
     }
 
-    /// Sends an event; without a receiver it is dropped.
+    /// Sends an event to the watch; if the watch no longer exists, the event is dropped.
     fn send(&self, signal: Signal) {
         let _ = self.0.send(signal);
     }
 }
 
-/// A source of events about folders.
+/// A source of file events about folders.
 pub trait EventSource: Send {
-    /// Begins, or continues, to send events about the folder that has this name now: about names that appear, vanish
-    /// or are moved, and about writes to files in it; about folders below it only if `deep`.
+    /// Begins, or continues, to send events about the folder that has this path now. There must be an event when a
+    /// name in the folder appears, vanishes or is moved, and when a file in it is written. With `deep`, the same
+    /// applies to all folders below.
     ///
     /// # Errors
-    /// Some changes cause no events; with the reason.
+    /// Fails if some changes in the folder will cause no events; the error has the reason.
     fn watch(&mut self, folder: &Path, deep: bool) -> Result<(), Untold>;
 
-    /// Stops sending events about a folder.
+    /// Stops sending events about the folder that was passed to [`EventSource::watch`].
     fn unwatch(&mut self, folder: &Path);
 }
 
 /// Why there are no events about a folder.
 #[derive(Debug)]
 pub enum Untold {
-    /// There is no such folder, or it is not accessible: then no path through it shows more of it.
+    /// The folder does not exist or is not accessible. No events are needed then, because the files in the folder
+    /// cannot be read either.
     Closed,
-    /// The system cannot or will not send events; with the reason.
+    /// The system cannot send events about the folder; with the reason.
     Unable(String),
 }
 
-/// Events sent by the system.
+/// The operating system as a source of events.
 pub(crate) struct System(notify::RecommendedWatcher);
 
-/// Begins to receive events from the system.
+/// Creates a source that passes the events of the operating system to `signals`.
 ///
 /// # Errors
-/// The system has no events, or allows no more watchers; with the reason.
+/// Fails if the system has no events, or allows no more watchers; the error is the reason.
 pub(crate) fn system(signals: Signals) -> Result<System, String> {
     let handle = move |event| match event {
         Ok(event) => signal(event).into_iter().for_each(|it| signals.send(it)),
@@ -92,7 +95,8 @@ pub(crate) fn system(signals: Signals) -> Result<System, String> {
     notify::recommended_watcher(handle).map(System).map_err(|it| it.to_string())
 }
 
-/// Translates an event of the system. Reading is not a change: the watcher reads, too.
+/// Translates an event of the operating system. Returns `None` for an event about reading, which is ignored because
+/// the watcher itself reads files.
 fn signal(event: Event) -> Option<Signal> {
     let at = Instant::now();
     if event.need_rescan() {

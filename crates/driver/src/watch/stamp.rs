@@ -1,4 +1,4 @@
-//! The metadata of a file that tells whether it changed, and reading a file that others may be writing.
+//! The metadata by which a change of a file is recognised, and reading a file that other processes may be writing.
 
 use std::fs::{File, Metadata};
 use std::io::Read;
@@ -7,48 +7,50 @@ use std::time::{Duration, SystemTime};
 
 use vfs::jimage::content::MAX_RESOURCE;
 
-/// The metadata that tells whether a file changed. Equal stamps mean equal content if the file had not changed for a
-/// while before the content was read ([`Stamp::is_fresh`]).
+/// The metadata by which a change of a file is recognised. Two equal stamps mean equal content if the file had not
+/// changed for a while before its content was read ([`Stamp::is_fresh`]).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Stamp {
     size: u64,
     modified: Option<SystemTime>,
-    /// When content or attributes last changed. Unlike the time of modification, it cannot be set.
+    /// The time at which the content or the attributes last changed (`ctime`). Unlike the time of modification, a
+    /// process cannot set this time.
     changed: Option<SystemTime>,
-    /// The numbers of device and file: two files of one name are different files.
+    /// The device number and inode number, which distinguish a file from another one that replaces it under its name.
     id: (u64, u64),
 }
 
-/// Two writes within this time may leave the same stamp: the clocks of file systems tick every 10 ms on Linux, every
-/// 2 s on FAT.
+/// The time between two writes within which both may leave the same stamp. The clocks of file systems tick every
+/// 10 ms on Linux, every 2 s on FAT.
 const TICK: Duration = Duration::from_millis(2500);
 
-/// Whether equal stamps can be trusted: without the time of change, setting back the time of modification goes
-/// unnoticed.
+/// Whether equal stamps prove that the file has not changed, if enough time has passed since its last change. This is
+/// so on Unix, where a stamp has the time of change. On other systems a process can set back the time of modification
+/// after a write.
 pub(crate) const IS_TOLD: bool = cfg!(unix);
 
-/// The result of reading a file.
+/// The content of a file that was read completely, with its metadata.
 pub(crate) struct Reading {
-    /// All of its bytes.
+    /// All bytes of the file.
     pub(crate) bytes: Vec<u8>,
-    /// The stamp, which was the same before and after reading.
+    /// The stamp (metadata) of the file, which was the same before and after reading.
     pub(crate) stamp: Stamp,
-    /// When reading began, by the clock of the system.
+    /// The time at which reading began, by the system clock.
     pub(crate) at: SystemTime,
 }
 
 /// Why a file could not be read.
 pub(crate) enum Unread {
-    /// It was written meanwhile.
+    /// The file was written while it was being read.
     Moving,
-    /// It has more bytes than the limit.
+    /// The file has more bytes than the limit.
     Large,
     /// The system reported this error.
     Failed(std::io::Error),
 }
 
 impl Stamp {
-    /// The stamp with this metadata.
+    /// Returns the stamp of a file that has this metadata.
     #[cfg(unix)]
     pub(crate) fn of(metadata: &Metadata) -> Stamp {
         use std::os::unix::fs::MetadataExt;
@@ -63,35 +65,37 @@ impl Stamp {
         }
     }
 
-    /// The stamp with this metadata.
+    /// Returns the stamp of a file with this metadata.
     #[cfg(not(unix))]
     pub(crate) fn of(metadata: &Metadata) -> Stamp {
         let (size, modified, changed) = (metadata.len(), metadata.modified().ok(), metadata.created().ok());
         Stamp { size, modified, changed, id: (0, 0) }
     }
 
-    /// Whether the file changed so shortly before this time, or after it, that a further change may have left the
-    /// same stamp.
+    /// Returns whether the file changed after `at`, or so shortly before that a later change may have left the same
+    /// stamp. `at` is the time at which the file was read.
     pub(crate) fn is_fresh(&self, at: SystemTime) -> bool {
         let last = if IS_TOLD { self.changed } else { self.modified };
         last.and_then(|it| it.checked_add(TICK)).is_none_or(|it| it >= at)
     }
 }
 
-/// Whether a file has further names besides the one under which it was found: writing through those causes no event.
+/// Returns whether a file has more than one name (hard link). Writing to the file through another name causes no
+/// event about this name.
 #[cfg(unix)]
 pub(crate) fn has_other_names(metadata: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     metadata.nlink() > 1
 }
 
-/// Whether a file has further names besides the one under which it was found: writing through those causes no event.
+/// Returns whether a file may have more than one name (hard link). The result is always true, because this system
+/// does not give the number of names.
 #[cfg(not(unix))]
 pub(crate) fn has_other_names(_metadata: &Metadata) -> bool {
     true
 }
 
-/// Reads a file that is not being written. `limit` is its maximum size in bytes.
+/// Reads a file of at most `limit` bytes; an error if the file changes while it is being read.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Reading, Unread> {
     let at = SystemTime::now();
     let mut file = File::open(path).map_err(Unread::Failed)?;
@@ -111,12 +115,14 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Reading, Unread> {
 }
 
 impl Unread {
-    /// A phrase that gives the reason.
+    /// Returns the reason as a phrase for messages.
     pub(crate) fn what(&self) -> String {
         match self {
-            Unread::Moving => "it is being written".to_owned(),
-            Unread::Large => format!("it has more than the limit of {MAX_RESOURCE} bytes"),
-            Unread::Failed(error) => format!("it cannot be read: {error}"),
+            Unread::Moving => "the file is being written".to_owned(),
+            Unread::Large => {
+                format!("the file is not read, because it has more than the limit of {MAX_RESOURCE} bytes")
+            }
+            Unread::Failed(error) => format!("the file cannot be read: {error}"),
         }
     }
 }

@@ -1,11 +1,11 @@
-//! A class folder as it was read, and what of it must be examined again: the names that events give if every change
-//! in each of its folders causes an event, otherwise everything. Everything is examined on systems other than Linux
-//! and on shared file systems; when events were lost or not handled; when something was mounted; where, through
-//! symbolic links or several names of one file, a change may happen under another name than the event gives; and
-//! whenever the disk is examined without events.
+//! A class folder as it was read, and which of its files must be examined again. If every change in the folder causes
+//! an event, only the names given by events are examined, otherwise the whole folder. The whole folder is examined on
+//! systems other than Linux and on shared file systems; when events were lost or not handled; when a file system was
+//! mounted; where, through symbolic links or several names of one file, a change may happen under another name than
+//! the event gives; and whenever all files are examined without events.
 //!
-//! Writing to a file through a link that was created elsewhere causes no event at all; examining the disk without
-//! events finds it.
+//! Writing to a file through a hard link in an unwatched folder causes no event at all; the change is found when all
+//! files are examined.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,35 +20,41 @@ use super::held::Failed;
 use super::reader::{ClassFiles, Reader};
 use super::round::Round;
 
-/// A class folder as it was read.
+/// The data that is kept about a class folder that was read.
 pub(crate) struct Tree {
-    /// What was read of its class files.
+    /// The class files of the folder as they were read.
     files: ClassFiles,
-    /// The path of the folder without links.
+    /// The path of the folder without symbolic links; `None` if the folder does not exist.
     real: Option<PathBuf>,
-    /// The names directly below it that do not belong to it.
+    /// The names of the folders directly below the class folder that do not belong to it.
     skip: Vec<String>,
-    /// Class files to be examined again in any case.
+    /// The class files that must be examined again even without an event, because they could not be read or may be
+    /// incomplete.
     again: FxHashSet<PathBuf>,
-    /// Whether events give the names of everything else that may change.
+    /// Whether each change of a file below the folder, except for the files in `again`, causes an event with the name
+    /// of the file.
     is_told: bool,
-    /// The round in which it was read: events between that round and the previous one are no longer known.
+    /// The number of the loading of the world in which the folder was last read. The events before earlier loadings
+    /// are no longer known, so only the next loading can rely on events.
     round: RoundNumber,
 }
 
-/// The environment in which a class folder is read.
+/// The parts of the watcher that reading a class folder needs.
 pub(crate) struct TreeReading<'a> {
     pub(crate) ground: &'a mut Ground,
     pub(crate) round: &'a mut Round,
-    /// Class files that may be written only in part.
+    /// The class files that may be incomplete because they are being written, by path.
     pub(crate) doubtful: &'a mut FxHashMap<PathBuf, Failed>,
 }
 
-/// More names than this are examined one by one only if they are the smaller part of the folder.
+/// The number of changed names up to which only these names are examined, and not the whole folder. More names are
+/// examined one by one only if they are at most half as many as the class files of the folder.
 const FEW: usize = 16;
 
 impl Tree {
-    /// Reads a class folder. `before` has its previous part and tree, if there are any.
+    /// Reads a class folder without the folders `skip` directly below it. Returns its containers, and the data to
+    /// keep until the next reading. `before` is the result of the previous reading; `None` if the folder was not read
+    /// before.
     pub(crate) fn read(
         at: &At<'_>,
         skip: &[&str],
@@ -107,7 +113,8 @@ impl Tree {
         }
     }
 
-    /// The names to be examined again, relative to the folder, none of them below another one; `None` for all.
+    /// Returns the paths to be examined again, given the events since the folder was last read. The paths are
+    /// relative to the folder, none of them below another one. `None` if the whole folder must be examined.
     fn names(
         &self,
         at: &At<'_>,
@@ -136,7 +143,7 @@ fn owned(skip: &[&str]) -> Vec<String> {
 }
 
 impl Reader<'_> {
-    /// Reads the whole folder. What was examined just now is requested again.
+    /// Reads the whole class folder, including the files that this reader has examined already.
     fn whole(&mut self, at: &At<'_>, skip: &[&str]) -> Part {
         self.before.extend(self.now.drain());
         self.again.clear();
@@ -146,7 +153,8 @@ impl Reader<'_> {
 }
 
 impl Part {
-    /// Whether nothing in a class folder changed since it was read as this part.
+    /// Returns whether a class folder that was read as `self` and later as `now` has not changed between the two
+    /// readings.
     fn is_same_folder(&self, now: &Part) -> bool {
         let is_same = self.declared == now.declared && self.problems == now.problems;
         let pairs = self.containers.iter().zip(&now.containers);

@@ -1,5 +1,5 @@
-//! A synthetic call graph: methods that many others call, above them a component of about a seventh of all methods,
-//! and above that the rest.
+//! A synthetic call graph in three layers: at the bottom, methods that many others call; above them, a strongly
+//! connected component of about a seventh of all methods; above this, the rest.
 
 use std::ops::Range;
 
@@ -7,11 +7,11 @@ use flow::solver::{FunctionId, NodeId};
 
 use crate::sets::{ATOMS, Sets};
 
-/// A xorshift generator.
+/// A xorshift generator of random numbers.
 pub(crate) struct Random(pub u64);
 
 impl Random {
-    /// A number below `n`.
+    /// Returns a random number below `n`.
     pub(crate) fn below(&mut self, n: u32) -> u32 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -28,7 +28,7 @@ impl Random {
     }
 }
 
-/// The kinds of edits.
+/// The kinds of edits of the call graph.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     MiddleThrow,
@@ -45,7 +45,7 @@ pub(crate) enum Kind {
     New,
 }
 
-/// All kinds with their names.
+/// All kinds of edits with their names in the output.
 pub(crate) const KINDS: [(Kind, &str); 12] = [
     (Kind::MiddleThrow, "component: throw"),
     (Kind::UpperThrow, "upper: throw"),
@@ -66,7 +66,7 @@ struct Method {
     calls: Vec<(u32, u32)>,
 }
 
-/// A synthetic program.
+/// A synthetic program: methods with the exceptions that they throw and their calls, in three layers.
 pub(crate) struct Program {
     pub(crate) random: Random,
     methods: Vec<Method>,
@@ -104,7 +104,7 @@ impl Program {
         Method { throws: (0..n_throws).map(|_| self.throw()).collect(), calls }
     }
 
-    /// A few types are thrown often, most of them almost never.
+    /// Returns a random exception type. A few types are chosen often, most of them almost never.
     fn throw(&mut self) -> u32 {
         if self.random.percent(2) { self.random.below(ATOMS - 64) } else { self.random.below(24) }
     }
@@ -148,19 +148,19 @@ impl Program {
         }
     }
 
-    /// The number of calls.
+    /// Returns the number of calls in the program.
     pub(crate) fn n_edges(&self) -> usize {
         self.methods.iter().map(|it| it.calls.len()).sum()
     }
 
-    /// The set of a method's own exceptions, and its calls.
+    /// Returns the set of exceptions that a method itself throws, and its calls.
     pub(crate) fn node(&self, sets: &mut Sets, i: u32) -> (u32, Vec<(NodeId, FunctionId)>) {
         let method = &self.methods[i as usize];
         let calls = method.calls.iter().map(|&(to, function)| (NodeId(to), FunctionId(function)));
         (sets.of(&method.throws), calls.collect())
     }
 
-    /// Makes an edit; returns the edited methods.
+    /// Makes a random edit of the given kind, and returns the edited methods.
     pub(crate) fn edit(&mut self, kind: Kind) -> Vec<u32> {
         let range = match kind {
             Kind::LowThrow | Kind::LowRetarget | Kind::LowUp => &self.low,

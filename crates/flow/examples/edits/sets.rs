@@ -1,4 +1,4 @@
-//! Hash-consed sets of 1,600 atoms, with memoised operations.
+//! A lattice of hash-consed sets of at most 1,600 atoms, with memoised operations.
 
 use std::collections::HashMap;
 
@@ -9,12 +9,12 @@ use crate::graph::Random;
 
 const WORDS: usize = 25;
 
-/// The number of atoms.
+/// The number of atoms that sets may contain.
 pub(crate) const ATOMS: u32 = WORDS as u32 * 64;
 
 type Bits = [u64; WORDS];
 
-/// Sets by number, and functions that remove atoms.
+/// The hash-consed sets by number, and functions that remove atoms from sets.
 pub(crate) struct Sets {
     sets: Vec<Bits>,
     ids: HashMap<Bits, u32, rustc_hash::FxBuildHasher>,
@@ -24,13 +24,14 @@ pub(crate) struct Sets {
 }
 
 impl Sets {
-    /// The set without atoms.
+    /// The number of the empty set.
     pub(crate) const EMPTY: u32 = 0;
 
-    /// The number of functions.
+    /// The number of functions of the lattice.
     pub(crate) const FUNCTIONS: u32 = 100;
 
-    /// Only the empty set; the functions keep nothing, nearly nothing, or all but a few atoms.
+    /// Creates the lattice with only the empty set. Function 0 keeps all atoms; the others keep none, some 30 %, or
+    /// all but a few atoms.
     pub(crate) fn new(random: &mut Random) -> Self {
         let mut keeps = vec![[u64::MAX; WORDS], [0; WORDS]];
         let mut nearly = [0; WORDS];
@@ -59,12 +60,12 @@ impl Sets {
         sets
     }
 
-    /// The number of sets made so far.
+    /// Returns the number of sets created so far.
     pub(crate) fn len(&self) -> usize {
         self.sets.len()
     }
 
-    /// The set of these atoms.
+    /// Returns the number of the set with these atoms.
     pub(crate) fn of(&mut self, atoms: &[u32]) -> u32 {
         let mut bits = [0; WORDS];
         for &it in atoms {

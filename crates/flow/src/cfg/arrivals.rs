@@ -1,7 +1,8 @@
-//! The exception sets that arrive at those handlers of one method whose exception is thrown again.
+//! The exception sets that arrive at the rethrowing handlers of one method: those that throw the caught exception
+//! again.
 //!
-//! The result is a least fixpoint, because what one handler throws again may arrive at others. Methods that throw
-//! nothing they caught skip the computation.
+//! The result is a least fixpoint, because an exception that one handler throws again may arrive at others. Nothing
+//! is computed for methods without rethrowing handlers.
 
 use bir::body::{Body, Instr, InstrId, ordinal};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -12,21 +13,27 @@ use crate::facts::MethodFacts;
 use crate::throwables::{Answer, Subtypes, well_known};
 use crate::thrown::Term;
 
-/// The maximum number of sets at one handler; beyond it, the handler is widened to the types of its rows.
+/// The maximum number of exception sets that are collected for one handler. If more arrive, the sets are replaced by
+/// the types that the handler's rows catch.
 const MAX_SETS: usize = 64;
-/// The maximum number of rounds; beyond it, all handlers are widened to the types of their rows.
+/// The maximum number of rounds of the fixpoint iteration; a round is a pass over the instructions. If sets still
+/// grow in the last round, the sets of every handler are replaced by the types that the handler's rows catch.
 const MAX_ROUNDS: usize = 24;
 
-/// The sets that arrive at each handler whose exception is thrown again.
+/// For each handler of a method that throws the caught exception again, the exception sets that arrive at the
+/// handler.
 pub(super) struct Arrivals {
     sets: FxHashMap<InstrId, Vec<ExceptionSet>>,
-    /// Handlers that were widened to the types of their rows, so their sets cannot grow.
+    /// The handlers whose sets were replaced by the types that their rows catch. No further sets are added to these
+    /// handlers.
     widened: FxHashSet<InstrId>,
     changed: bool,
 }
 
 impl Arrivals {
-    /// Computes the sets that arrive at the handlers of a body.
+    /// Computes the exception sets that arrive at the rethrowing handlers of a body: the handlers that throw the
+    /// caught exception again. If `keep_proved` is set, assertions raise their exceptions even if they are proved
+    /// never to fail.
     pub(super) fn new(
         body: &Body,
         facts: &MethodFacts,
@@ -57,8 +64,9 @@ impl Arrivals {
         acc
     }
 
-    /// Walks over the instructions once: over all of them, or only over those that throw, as after the first round
-    /// only these can add anything.
+    /// Runs one round of the fixpoint iteration: adds the exception sets that instructions raise to the handlers that
+    /// may catch them. If `all` is set, all instructions are examined; this is needed in the first round. In later
+    /// rounds, only `throw` instructions can add new sets.
     fn sweep(
         &mut self,
         body: &Body,
@@ -89,7 +97,8 @@ impl Arrivals {
         }
     }
 
-    /// The sets that arrive at the handler.
+    /// Returns the exception sets that arrive at the handler; none if the handler does not throw the caught exception
+    /// again.
     pub(super) fn at(&self, handler: InstrId) -> &[ExceptionSet] {
         self.sets.get(&handler).map_or(&[], Vec::as_slice)
     }
@@ -117,7 +126,8 @@ impl Arrivals {
     }
 }
 
-/// Returns everything that the rows of a handler may catch, as closed and as open sets.
+/// Returns exception sets for all exceptions that the rows of a handler may catch: for each catch type, the set of
+/// the type with its subtypes, and the open set of the exceptions of these types that calls throw.
 fn row_types(body: &Body, handler: InstrId) -> Vec<ExceptionSet> {
     let mut sets = Vec::new();
     for row in body.rows.iter().filter(|it| it.handler == handler) {
@@ -131,7 +141,8 @@ fn row_types(body: &Body, handler: InstrId) -> Vec<ExceptionSet> {
     sets
 }
 
-/// Collects all sets that an instruction raises, each once, in the JVM's order.
+/// Appends the exception sets that an instruction raises to `sets`, in the order in which the JVM checks for them. No
+/// set is appended twice.
 pub(super) fn sets_at(
     body: &Body,
     facts: &MethodFacts,
@@ -158,9 +169,9 @@ pub(super) fn sets_at(
     }
 }
 
-/// Routes a set through the rows that cover an instruction: calls `f` with each row that may catch some of the set,
-/// the most that it may catch, and whether it only may (`true`) or certainly does. Returns whether anything is left
-/// to leave the method.
+/// Determines which of the exception-table rows `rows` may catch an exception of `set`. For each such row, calls `f`
+/// with the row's index, the largest part of `set` that the row may catch, and a flag: `false` if the row certainly
+/// catches that part, `true` if this is not certain. Returns whether an exception of `set` may leave the method.
 pub(super) fn route(
     body: &Body,
     rows: &[u32],

@@ -1,16 +1,18 @@
-//! The control-flow graph of one method: Definition 1 of *Sound Control Flow Graph Extraction from Incomplete Java Bytecode
-//! Programs* (de Carvalho Gomes, Picoco, Gurov), extracted as in its Fig. 4, but over sets of exception types instead of single
-//! types.
+//! The control-flow graph of one method: Definition 1 of *Sound Control Flow Graph Extraction from Incomplete Java
+//! Bytecode Programs* (de Carvalho Gomes, Picoco, Gurov), extracted as in its Fig. 4, but over sets of exception
+//! types instead of single types.
 //!
 //! Nodes, in this order:
-//! - for each BIR instruction its *normal* node; the node's number is the instruction's ordinal;
-//! - then, by instruction, its normal return node, and for each exception set that it raises, the *exceptional* node
-//!   (if some row may catch part of the set) followed by the exceptional return node (if part of the set may leave
-//!   the method). Sets are in the JVM's order of checks.
+//! - the *normal* node of each BIR instruction; the node's number is the instruction's ordinal;
+//! - then, instruction by instruction, the return node (of a `return`), and for each exception set that the
+//!   instruction raises, the *exceptional* node (if some row of the exception table may catch part of the set)
+//!   followed by the exceptional return node (if part of the set may leave the method). Sets are in the JVM's order
+//!   of checks.
 //!
-//! Edges are those of the paper's function H: an exception goes from the normal node to the exceptional node and on
-//! to the handler; where it is not caught, it goes from the normal node to the exceptional return node. A set of
-//! which only a part is caught has both. What a call throws is an open set until the callees are known.
+//! Edges are those of the paper's function H: a caught exception goes from the normal node to the exceptional node
+//! and on to the handler; an exception that is not caught goes from the normal node to the exceptional return node.
+//! If only a part of a set is caught, both kinds of edges exist. A call throws an open set until the callees are
+//! known.
 
 mod arrivals;
 
@@ -24,99 +26,106 @@ use crate::exceptions::{ExceptionSet, raised};
 use crate::facts::{MethodFacts, contains};
 use crate::throwables::{Subtypes, well_known};
 
-/// The number of a node in one graph.
+/// The number of a node in one control-flow graph.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct NodeId(pub u32);
 
 impl NodeId {
-    /// The number as an index.
+    /// Returns the node's number, for use as an index.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The id with this index, which must fit into 32 bits.
+    /// Returns the node with the number `index`, which must fit into 32 bits.
     #[inline]
     pub fn from_index(index: usize) -> Self {
-        debug_assert!(u32::try_from(index).is_ok(), "an index has at most 32 bits");
+        debug_assert!(u32::try_from(index).is_ok(), "the index {index} does not fit into 32 bits");
         NodeId(index as u32)
     }
 }
 
-/// A node of the graph; `S` is the type of its exception sets.
+/// A node of a control-flow graph; `S` is the type that represents a set of exceptions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Node<S = ExceptionSet> {
-    /// The instruction that the node belongs to.
+    /// The instruction to which the node belongs.
     pub instr: InstrId,
-    /// What the node stands for.
+    /// The state of control that the node represents.
     pub kind: NodeKind<S>,
 }
 
-/// What a node stands for.
+/// The state of control that a node represents; `S` is the type that represents a set of exceptions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum NodeKind<S = ExceptionSet> {
-    /// Control is before the instruction.
+    /// The instruction is about to be executed.
     Normal,
-    /// The instruction raised an exception of this set, and a row of the exception table catches it.
+    /// The instruction raised an exception of this set, and a row of the exception table may catch the exception.
     Exceptional(S),
-    /// The method returned at this instruction.
+    /// The method has returned at the instruction.
     Return,
-    /// An exception of this set left the method.
+    /// An exception of this set, raised by the instruction, has left the method.
     ExceptionalReturn(S),
 }
 
-/// An edge between two nodes.
+/// An edge between two nodes of a control-flow graph.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Edge {
     /// The node at which the edge starts.
     pub from: NodeId,
     /// The node at which the edge ends.
     pub to: NodeId,
-    /// How control passes along the edge.
+    /// The way in which control passes along the edge.
     pub kind: EdgeKind,
 }
 
-/// How control passes along an edge.
+/// The way in which control passes along an edge.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum EdgeKind {
-    /// To the next instruction, or to the target of a `goto`.
+    /// The edge leads to the next instruction, or to the target of a `goto`.
     Normal,
-    /// The comparison of an `if` holds.
+    /// The edge is taken if the comparison of an `if` holds.
     BranchTrue,
-    /// The comparison of an `if` does not hold.
+    /// The edge is taken if the comparison of an `if` does not hold.
     BranchFalse,
-    /// The value is this key of the switch; edges from a `ret` to its return sites have this kind too.
+    /// The edge is taken if the value of the `switch` equals this key. Edges from a `ret` instruction to the
+    /// instructions to which it may return have this kind, too.
     Case(i32),
-    /// The switch has no key for the value.
+    /// The edge is taken if the value of the `switch` equals none of the keys.
     Default,
-    /// From a `return` to its return node.
+    /// The edge leads from the normal node of a `return` instruction to its return node.
     Return,
-    /// From a normal to an exceptional node, or to an exceptional return node.
+    /// The edge leads from the normal node of an instruction that raises exceptions to an exceptional node or an
+    /// exceptional return node of the same instruction.
     Exception,
-    /// From an exceptional node to the handler of this row, which catches everything that is left.
+    /// The edge leads from an exceptional node to the handler of the exception-table row with this index. The row
+    /// certainly catches all exceptions of the node's set that earlier rows did not catch.
     Handler(u32),
-    /// From an exceptional node to the handler of this row, which may catch a part.
+    /// The edge leads from an exceptional node to the handler of the exception-table row with this index. The row may
+    /// catch exceptions of the node's set, but does not certainly catch all that earlier rows did not catch.
     MayHandler(u32),
 }
 
-/// Options for drawing a graph.
+/// Options for the construction of a control-flow graph.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CfgOptions {
-    /// Whether a proved assertion raises its exception all the same (profile `paper`).
+    /// Whether assertions raise their exceptions even if they are proved never to fail, as in profile `paper`.
     pub keep_proved: bool,
 }
 
 /// The control-flow graph of one method.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cfg<S = ExceptionSet> {
-    /// The nodes by number, in the order given in the module documentation. The first is the entry.
+    /// The nodes by number: first the normal node of each instruction, in the order of the instructions, then the
+    /// other nodes. The first node is the entry node.
     pub nodes: Vec<Node<S>>,
-    /// The edges, sorted by start; edges of one start are in the order jumps, fall-through, exceptions.
+    /// The edges, sorted by start node. Edges with the same start node are in this order: jumps, the fall-through to
+    /// the next instruction, exceptions.
     pub edges: Vec<Edge>,
-    /// For each node the index of its first edge; the last entry is the number of edges.
+    /// For each node, the index in `edges` of the first edge that starts there; the last entry is the number of
+    /// edges.
     starts: Vec<u32>,
-    /// Handlers (their `catch` instructions) that no exception of this graph enters. A group of VM errors that is
-    /// switched off could enter them, so they do not count as unreachable.
+    /// The `catch` instructions at which handlers begin that no exception of this graph enters. VM errors that are
+    /// left out of the graph could enter these handlers, so the handlers do not count as unreachable.
     pub entered_only_by_vm_errors: Box<[InstrId]>,
 }
 
@@ -133,8 +142,8 @@ pub fn normal_node(instr: InstrId) -> NodeId {
 }
 
 impl<S> Cfg<S> {
-    /// Builds a graph of these nodes and edges; edges of one start keep their order. For graphs that are not drawn
-    /// from a body alone: `entered_only_by_vm_errors` stays empty.
+    /// Builds a graph of these nodes and edges; edges with the same start node keep their order. The list
+    /// `entered_only_by_vm_errors` of the graph is left empty.
     pub fn of(nodes: Vec<Node<S>>, mut edges: Vec<Edge>) -> Self {
         edges.sort_by_key(|it| it.from);
         let first = |node: usize| edges.partition_point(|it| it.from.index() < node) as u32;
@@ -144,19 +153,19 @@ impl<S> Cfg<S> {
 }
 
 impl<S: PartialEq> Cfg<S> {
-    /// The entry node; `None` in the graph of an empty body.
+    /// Returns the entry node of the graph; `None` if the graph is that of an empty body.
     pub fn entry(&self) -> Option<NodeId> {
         (!self.nodes.is_empty()).then_some(NodeId(0))
     }
 
-    /// The edges that start at the node.
+    /// Returns the edges that start at the node.
     pub fn successors(&self, node: NodeId) -> &[Edge] {
         let at = |i: usize| self.starts.get(i).map_or(0, |&it| it as usize);
         self.edges.get(at(node.index())..at(node.index() + 1)).unwrap_or_default()
     }
 
-    /// The paper's label of the edge: the called method, or `None` for ε. `body` must be the one from which the
-    /// graph was drawn.
+    /// Returns the label of the edge in the sense of the CONFLEX paper: the method that the instruction of the edge's
+    /// start node calls; `None` (the paper's ε) if the start node calls none. `body` must be the body of the graph.
     pub fn label(&self, body: &Body, edge: Edge) -> Option<MethodRef> {
         let node = self.nodes.get(edge.from.index())?;
         if node.kind != NodeKind::Normal {
@@ -169,7 +178,7 @@ impl<S: PartialEq> Cfg<S> {
     }
 }
 
-/// Draws the control-flow graph of a body. `facts` must be those of the same body.
+/// Builds the control-flow graph of a body. `facts` must be the facts of the same body.
 pub fn cfg(body: &Body, facts: &MethodFacts, subtypes: &dyn Subtypes, options: CfgOptions) -> Cfg {
     let mut coverage = Coverage::new(body);
     let arrivals = Arrivals::new(body, facts, options.keep_proved, subtypes, &mut coverage);
@@ -194,14 +203,15 @@ pub fn cfg(body: &Body, facts: &MethodFacts, subtypes: &dyn Subtypes, options: C
             _ => raised(body, facts, id, options.keep_proved, one),
         }
         if leaves && contains(&facts.locks.leaving, id) {
-            // The JVM checks the monitors when no handler is left, so this exception is not caught either.
+            // The JVM checks the monitors after no handler was found, so this exception is not caught either.
             acc.leave(id, ExceptionSet::exact(well_known().monitor_state));
         }
     })
 }
 
-/// Draws the graph of a body with exception sets of any type: `exceptions` is called for each instruction, with the
-/// rows that cover it, and draws the exceptions that the instruction raises.
+/// Builds the control-flow graph of a body with exception sets of any type `S`. Calls `exceptions` for each
+/// instruction, with the indices of the exception-table rows that cover the instruction. `exceptions` must add the
+/// nodes and edges for the exceptions that the instruction raises.
 pub fn draw_with<S: Copy>(body: &Body, exceptions: impl FnMut(&mut Drawing<S>, InstrId, &[u32])) -> Cfg<S> {
     draw(body, Coverage::new(body), exceptions)
 }
@@ -229,7 +239,8 @@ fn draw<S: Copy>(
     acc.finish()
 }
 
-/// Applies the paper's function H to one set. Returns whether some of it may leave the method.
+/// Adds the nodes and edges for one exception set that an instruction raises (function H of the CONFLEX paper).
+/// Returns whether an exception of the set may leave the method.
 fn draw_exception(
     acc: &mut Drawing<ExceptionSet>,
     body: &Body,
@@ -249,18 +260,19 @@ fn draw_exception(
     leaves
 }
 
-/// A graph under construction.
+/// A control-flow graph under construction; `S` is the type that represents a set of exceptions.
 pub struct Drawing<S> {
     nodes: Vec<Node<S>>,
-    /// Edges from normal nodes, sorted by start.
+    /// The edges that start at normal nodes, sorted by start node.
     edges: Vec<Edge>,
-    /// For each normal node the index of its first edge in `edges`.
+    /// For each normal node, the index in `edges` of the first edge that starts there.
     starts: Vec<u32>,
-    /// Edges from the other nodes, sorted by start.
+    /// The edges that start at exceptional and return nodes, sorted by start node.
     later: Vec<Edge>,
-    /// For each of the other nodes the index of its first edge in `later`.
+    /// For each exceptional or return node, in the order of their numbers, the index in `later` of the first edge
+    /// that starts there.
     later_starts: Vec<u32>,
-    /// The `catch` instructions seen so far.
+    /// The `catch` instructions among the instructions whose edges were added so far.
     catches: Vec<InstrId>,
 }
 
@@ -271,22 +283,26 @@ impl<S: Copy> Drawing<S> {
         NodeId::from_index(self.nodes.len() - 1)
     }
 
-    /// Draws that the instruction raises the set and that some row catches part of it. The calls of
-    /// [`Drawing::handler`] for the new node must follow directly.
+    /// Adds the exceptional node for an exception set that the instruction `id` raises and of which some row may
+    /// catch a part; returns the node. The caller must add the edges of this node with [`Drawing::handler`] before it
+    /// adds another node.
     pub fn exceptional(&mut self, id: InstrId, set: S) -> NodeId {
         let to = self.node(id, NodeKind::Exceptional(set));
         self.edges.push(Edge { from: normal_node(id), to, kind: EdgeKind::Exception });
         to
     }
 
-    /// Draws that the row catches what is in flight at the node: all of it, or with `may` possibly a part.
+    /// Adds the edge from the exceptional node `from` to the handler of the exception-table row with the index `row`.
+    /// If `may` is set, the row may catch a part of the node's set; else the row catches all exceptions of the set
+    /// that earlier rows did not catch.
     pub fn handler(&mut self, body: &Body, from: NodeId, row: u32, may: bool) {
         let to = normal_node(body.rows[row as usize].handler);
         let kind = if may { EdgeKind::MayHandler(row) } else { EdgeKind::Handler(row) };
         self.later.push(Edge { from, to, kind });
     }
 
-    /// Draws that the set leaves the method.
+    /// Adds the exceptional return node for an exception set that the instruction `id` raises and that may leave the
+    /// method, and the edge to this node.
     pub fn leave(&mut self, id: InstrId, set: S) {
         let to = self.node(id, NodeKind::ExceptionalReturn(set));
         self.edges.push(Edge { from: normal_node(id), to, kind: EdgeKind::Exception });

@@ -1,4 +1,4 @@
-//! Full builds: finds the components, orders them, and evaluates each of them once.
+//! Full builds of the solver: finds the components of the graph, orders them, and evaluates each component once.
 
 use std::hash::Hash;
 
@@ -14,21 +14,26 @@ use super::state::SolverState;
 use super::work::Work;
 use crate::fuel::{Cancelled, Fuel};
 
-/// The progress of the first evaluation of all components.
+/// How far the first evaluation of all components after a full build has come. The evaluation can be interrupted and
+/// continued.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Sweep {
-    /// The last component that was evaluated.
+    /// The components are being evaluated in order; the value is the component that was evaluated last, `None` at the
+    /// start.
     Looking(Option<ComponentId>),
-    /// All components were evaluated; now the inflow of the large ones is counted.
+    /// All components are evaluated. For components with many incoming edges, the values that flow in are being
+    /// counted.
     Counting,
 }
 
-/// The number of edits up to which a full build is never considered.
+/// The limit for an update: a full build is preferred if the number of edits, of new nodes, or of edges against the
+/// order of components is greater (and greater than an eighth of the number of nodes).
 const FEW: usize = 1_024;
 
-/// Whether a full build is better than an update: after many edits of one step, because new nodes come last in the
-/// order wherever they belong; and when edges against the order have become many, or make values need more
-/// rounds than necessary.
+/// Returns whether a full build is better than an update. There are three reasons for a full build: there are many
+/// edits or new nodes, because new nodes are placed last in the order of components; many edges lead against this
+/// order; or values need many more rounds of the iteration than the `usual_rounds` that they needed after the last
+/// full build.
 pub(super) fn is_worn<V: Copy + Eq + Hash>(
     state: &SolverState<V>,
     n_edits: usize,
@@ -43,7 +48,8 @@ pub(super) fn is_worn<V: Copy + Eq + Hash>(
         || usual_rounds.is_some_and(|it| rounds > 2 * it + 16)
 }
 
-/// Finds the components of the graph and their order. None of them is evaluated yet.
+/// Finds the strongly connected components of the graph, and puts them in order. The components are not evaluated
+/// yet: all have the least value.
 pub(super) fn build<V: Copy + Eq + Hash>(
     state: &mut SolverState<V>,
     fuel: &mut Fuel,
@@ -71,9 +77,10 @@ pub(super) fn build<V: Copy + Eq + Hash>(
     Ok(())
 }
 
-/// Finds the components, in an order in which all identities lead upwards, and of the other edges those that lie
-/// on no cycle and many more: the searches start from the nodes in postorder over all edges, so that what flows
-/// into a node comes before it.
+/// Returns the component of each node, and the number of components. The components are numbered so that most edges
+/// lead from a lower to a higher number: all edges with the identity between components, all other edges that lie on
+/// no cycle, and many more. For this, the searches start from the nodes in postorder over all edges, so that the
+/// sources of a node's edges come before the node.
 fn find_components<V: Copy + Eq + Hash>(
     graph: &Graph<V>,
     fuel: &mut Fuel,
@@ -94,8 +101,9 @@ fn find_components<V: Copy + Eq + Hash>(
     components(n, roots, identities, || fuel.spend(1))
 }
 
-/// Evaluates all components for the first time, in their order. Users are not notified, as they come later in
-/// the order or wait for the next round.
+/// Evaluates all components for the first time after a full build, in order. The components into which the value of
+/// an evaluated component flows are not notified: they come later in the order, or are queued for the next round of
+/// the iteration. `progress` holds how far the evaluation has come if the call is cancelled.
 pub(super) fn sweep<L: Lattice>(
     state: &mut SolverState<L::Value>,
     progress: &mut Option<Sweep>,

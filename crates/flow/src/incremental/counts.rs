@@ -1,5 +1,5 @@
-//! Counts of what flows into a component with many edges, so that adding or removing one edge does not require
-//! examining the others.
+//! Counts of the values that flow into a component with many edges. With counts, adding or removing one edge does not
+//! require examining the other edges.
 
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
@@ -10,34 +10,39 @@ use super::history::{History, Round};
 use crate::fuel::{Cancelled, Fuel, OPERATION};
 use crate::solver::{self, FunctionId, Lattice};
 
-/// The number of edges that bring the same value through the same function in the same round, and the function's
-/// result.
+/// A value that arrives at a component through a function in a round of the iteration: the number `n` of edges along
+/// which it arrives, and the result of the function.
 #[derive(Clone, Copy, Debug)]
 struct Source<V> {
     n: u32,
-    /// The function's result when it was applied; the function may have changed since.
+    /// The result of the function when it was last applied to the value; the function may have changed since then.
     image: V,
 }
 
-/// The counting method for deletions (Gupta, Mumick, Subrahmanian, "Maintaining views incrementally", 1993), by
-/// value instead of by element: a value may have thousands of elements, but few different values flow into one
-/// component. Cycles do no harm, because what flows around a cycle arrives in a later round.
+/// Counters of the values that flow into one component. With these, an edge can be removed without joining all
+/// incoming values again (Gupta, Mumick, Subrahmanian, "Maintaining views incrementally", 1993). Whole values are
+/// counted, not their elements: a value may have thousands of elements, but few different values flow into one
+/// component. Cycles do no harm, because a value that flows around a cycle arrives in a later round of the iteration.
 #[derive(Clone, Debug)]
 pub(super) struct Counts<V> {
     sources: FxHashMap<(Round, FunctionId, V), Source<V>>,
-    /// For each round and image, the number of sources that have this image. The least value is left out.
+    /// For each pair of a round of the iteration and a result of a function (image), the number of entries of
+    /// `sources` with this round and this image. Images that are the least value of the lattice are left out.
     images: FxHashMap<(Round, V), u32>,
-    /// A sufficient choice of images: their join is the join of all images.
+    /// A subset of `images` that is enough to compute the join of the incoming values: for every round, its join is
+    /// the same as that of all images.
     basis: Vec<(Round, V)>,
-    /// Images that were added since the last call of `total()` and are not in the field `total` yet.
+    /// The images, each with its round, that were added since the last call of `total()` and are not joined into the
+    /// field `total` yet.
     fresh: Vec<(Round, V)>,
-    /// Whether an image of the basis was removed since the last call of `total()`.
+    /// Whether an image of `basis` was removed from `images` since the last call of `total()`, so that the field
+    /// `total` must be recomputed.
     broken: bool,
     total: History<V>,
 }
 
 impl<V: Copy + Eq + Hash> Counts<V> {
-    /// Counts of a component into which nothing flows.
+    /// Returns the counters of a component into which no value flows; `bottom` is the least value of the lattice.
     pub(super) fn new(bottom: V) -> Self {
         Counts {
             sources: FxHashMap::default(),
@@ -49,8 +54,9 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         }
     }
 
-    /// Adds a value that arrives through an edge. Like all methods that change counts, returns the round from which
-    /// the total must be recomputed.
+    /// Counts one more edge along which `value` arrives in the round `round`, before `function` is applied to the
+    /// value. Returns the first round in which the join of all incoming values may change; `Round::NEVER` if the join
+    /// does not change.
     pub(super) fn comes<L>(
         &mut self,
         lattice: &mut L,
@@ -73,13 +79,15 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         if disturbs { round } else { Round::NEVER }
     }
 
-    /// Removes a value that no longer arrives through an edge.
+    /// Removes one edge from the count of the edges along which `value` arrives in the round `round`, before
+    /// `function` is applied to the value. Returns the first round in which the join of all incoming values may
+    /// change; `Round::NEVER` if the join does not change.
     pub(super) fn goes<L>(&mut self, lattice: &L, (round, function, value): (Round, FunctionId, V)) -> Round
     where
         L: Lattice<Value = V>,
     {
         let Entry::Occupied(mut it) = self.sources.entry((round, function, value)) else {
-            debug_assert!(false, "a value is removed only after it was added");
+            debug_assert!(false, "the value to remove must have been added before");
             return Round::NEVER;
         };
         it.get_mut().n -= 1;
@@ -90,7 +98,10 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         if self.image_goes(lattice, round, image) { round } else { Round::NEVER }
     }
 
-    /// Adds an edge whose source has this history; `against` tells whether the edge runs against the order.
+    /// Counts the values that arrive along a new edge; `history` holds the value of the edge's source after each
+    /// round of the iteration. If the edge leads `against` the order of components, each value arrives one round
+    /// later. Returns the first round in which the join of all incoming values may change; `Round::NEVER` if the join
+    /// does not change.
     pub(super) fn edge_comes<L>(
         &mut self,
         lattice: &mut L,
@@ -107,7 +118,10 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         each.min().unwrap_or(Round::NEVER)
     }
 
-    /// Removes an edge.
+    /// Subtracts the values that arrived along a removed edge from the counters; `history` holds the value of the
+    /// edge's source after each round of the iteration. If the edge led `against` the order of components, each value
+    /// arrived one round later. Returns the first round in which the join of all incoming values may change;
+    /// `Round::NEVER` if the join does not change.
     pub(super) fn edge_goes<L>(
         &mut self,
         lattice: &L,
@@ -124,7 +138,9 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         each.min().unwrap_or(Round::NEVER)
     }
 
-    /// Updates the counts of an edge whose source has changed its history from the round `from` on.
+    /// Updates the counters after the value of an edge's source has changed from the round `from` of the iteration
+    /// on; `old` and `new` hold the source's value after each round. Returns the first round in which the join of all
+    /// incoming values may change; `Round::NEVER` if the join does not change.
     pub(super) fn turns<L>(
         &mut self,
         lattice: &mut L,
@@ -171,7 +187,7 @@ impl<V: Copy + Eq + Hash> Counts<V> {
             return false;
         }
         let Entry::Occupied(mut n) = self.images.entry((round, image)) else {
-            debug_assert!(false, "an image is removed only after it was added");
+            debug_assert!(false, "the function result to remove must have been added before");
             return false;
         };
         *n.get_mut() -= 1;
@@ -184,7 +200,8 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         needed
     }
 
-    /// Applies the changed functions again. The total must be recomputed afterwards, even if this call is cancelled.
+    /// Applies the changed functions, for which `is_changed` returns `true`, to the counted values again. The caller
+    /// must evaluate the component afterwards, even if this call is cancelled.
     pub(super) fn refresh<L>(
         &mut self,
         lattice: &mut L,
@@ -208,7 +225,7 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         Ok(())
     }
 
-    /// The join of everything that flows in, for each round.
+    /// Returns the join of all incoming values after each round of the iteration.
     pub(super) fn total<L>(&mut self, lattice: &mut L, fuel: &mut Fuel) -> Result<&History<V>, Cancelled>
     where
         L: Lattice<Value = V>,
@@ -237,7 +254,8 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         Ok(&self.total)
     }
 
-    /// The different values that flow in, each with its number of edges.
+    /// Returns each combination of a round, a function and a value that arrives in this round through this function,
+    /// with the number of edges along which the value arrives.
     #[cfg(test)]
     pub(super) fn sources(&self) -> impl Iterator<Item = ((Round, FunctionId, V), u32)> {
         self.sources.iter().map(|(&key, it)| (key, it.n))

@@ -1,4 +1,4 @@
-//! Records edits, applies them to the graph, and queues the components that they affect.
+//! Records edits of the system of inclusions, applies them to the graph, and queues the affected components.
 
 use std::hash::Hash;
 
@@ -11,18 +11,20 @@ use crate::components::ComponentId;
 use crate::fuel::{Cancelled, Fuel, OPERATION};
 use crate::solver::{FunctionId, Lattice, NodeId};
 
-/// The maximum number of edges that are changed between two cancellation checks.
+/// The maximum number of edges of one node that are changed between two cancellation checks.
 const AT_ONCE: usize = 64;
 
-/// The recorded edits that were not yet applied to the graph.
+/// The edits of nodes of the system that are recorded, but not yet applied to the graph.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Edits<V> {
     wanted: FxHashMap<NodeId, Wanted<V>>,
-    /// The nodes of these edits in the order in which the edits came; may contain duplicates.
+    /// The edited nodes in the order in which the edits were recorded. The list may contain duplicates, and nodes
+    /// whose edit was dropped.
     nodes: Vec<NodeId>,
 }
 
-/// The own value and the edges that an edit gives to a node.
+/// The own value and the incoming edges that a node gets by an edit. A node's own value is its value without those
+/// that flow in along edges.
 #[derive(Clone, Debug)]
 struct Wanted<V> {
     value: V,
@@ -30,33 +32,36 @@ struct Wanted<V> {
 }
 
 impl<V: Copy + Eq + Hash> Edits<V> {
-    /// No edits.
+    /// Returns an empty list of edits.
     pub(super) fn new() -> Self {
         Edits { wanted: FxHashMap::default(), nodes: Vec::new() }
     }
 
-    /// The number of nodes that are edited.
+    /// Returns the number of nodes with a recorded edit.
     pub(super) fn len(&self) -> usize {
         self.wanted.len()
     }
 
-    /// Records an edit, in place of an earlier one of the same node. The edges are sorted and without duplicates.
+    /// Records an edit: `node` gets the own value `value` and the incoming edges `edges`. Drops an earlier recorded
+    /// edit of the same node. The edges must be sorted and without duplicates.
     pub(super) fn record(&mut self, node: NodeId, value: V, edges: Vec<(NodeId, FunctionId)>) {
         self.wanted.insert(node, Wanted { value, edges });
         self.nodes.push(node);
     }
 
-    /// Removes the edit of a node, if there is one.
+    /// Drops the recorded edit of a node; does nothing if no edit of the node is recorded.
     pub(super) fn forget(&mut self, node: NodeId) {
         self.wanted.remove(&node);
     }
 
-    /// The own value and the edges that an edit gives to a node; `None` if the node is not edited.
+    /// Returns the own value and the incoming edges that a node gets by its recorded edit; `None` if no edit of the
+    /// node is recorded.
     pub(super) fn of(&self, node: NodeId) -> Option<(V, &Edges)> {
         self.wanted.get(&node).map(|it| (it.value, it.edges.as_slice()))
     }
 
-    /// Applies all edits to a graph of which nothing is built yet.
+    /// Applies all recorded edits to the graph only. The caller must compute the components of the graph from scratch
+    /// afterwards.
     pub(super) fn apply_unbuilt(&mut self, graph: &mut Graph<V>, fuel: &mut Fuel) -> Result<(), Cancelled> {
         while let Some(node) = self.nodes.pop() {
             if let Some(wanted) = self.wanted.remove(&node) {
@@ -69,7 +74,8 @@ impl<V: Copy + Eq + Hash> Edits<V> {
     }
 }
 
-/// Queues all components into which something flows through a changed function.
+/// Queues for evaluation all components into which an edge with one of the changed functions `functions` leads, and
+/// then clears the list `functions`.
 pub(super) fn apply_functions<L: Lattice>(
     state: &mut SolverState<L::Value>,
     functions: &mut Vec<FunctionId>,
@@ -101,7 +107,7 @@ pub(super) fn apply_functions<L: Lattice>(
     Ok(())
 }
 
-/// Applies all edits.
+/// Applies all recorded edits to the graph, and queues for evaluation the components that the edits affect.
 pub(super) fn apply_edits<L: Lattice>(
     state: &mut SolverState<L::Value>,
     edits: &mut Edits<L::Value>,
@@ -119,8 +125,9 @@ pub(super) fn apply_edits<L: Lattice>(
     Ok(())
 }
 
-/// Places new nodes last in the order: what flows into them exists already, and their users are changed by the
-/// same edit.
+/// Puts each new node into a component of its own, last in the order of components. This place fits, because the
+/// nodes whose values flow into a new node usually exist already, and the nodes into which its value flows are
+/// changed by the same edit.
 fn place_new_nodes<V: Copy + Eq + Hash>(
     state: &mut SolverState<V>,
     fuel: &mut Fuel,

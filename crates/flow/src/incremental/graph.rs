@@ -1,5 +1,5 @@
-//! The system of inclusions as a graph that can be walked in both directions and changed edge by edge. The graph
-//! knows nothing of solutions.
+//! The system of inclusions as a graph that can be walked in both directions and changed edge by edge. The graph has
+//! no data about solutions.
 
 use std::cmp::Ordering;
 
@@ -7,81 +7,85 @@ use rustc_hash::FxHashSet;
 
 use crate::solver::{FunctionId, NodeId, System};
 
-/// An edge that leads into a node.
+/// An edge as an entry in the list of incoming edges of the node into which it leads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
-    /// The node from which the value flows.
+    /// The node at which the edge starts; its value flows along the edge.
     pub(super) of: NodeId,
-    /// The function that is applied to the value.
+    /// The function that is applied to the value that flows along the edge.
     pub(super) function: FunctionId,
-    /// The index of the edge among the users of `of`.
+    /// The index of the edge in the list `users` (the outgoing edges) of the node `of`.
     at: u32,
 }
 
-/// An edge that leads out of a node.
+/// An edge as an entry in the list of outgoing edges of the node at which it starts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct User {
-    /// The node into which the value flows.
+    /// The node into which the edge leads.
     pub(super) node: NodeId,
-    /// The function that is applied to the value.
+    /// The function that is applied to the value that flows along the edge.
     pub(super) function: FunctionId,
 }
 
-/// A difference between the edges that a node has and those that it should have.
+/// A change of the incoming edges of a node: one edge that is added or removed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
-    /// Whether the edge is added (`true`) or removed.
+    /// Whether the edge is added (`true`) or removed (`false`).
     pub(super) comes: bool,
-    /// The node from which the value flows.
+    /// The node at which the edge starts; its value flows along the edge.
     pub(super) of: NodeId,
-    /// The function that is applied to the value.
+    /// The function that is applied to the value that flows along the edge.
     pub(super) function: FunctionId,
 }
 
 #[derive(Clone, Debug)]
 struct Node<V> {
     value: V,
-    /// The edges into the node, sorted and without duplicates.
+    /// The edges that lead into the node, sorted by source and function, without duplicates.
     edges: Vec<Edge>,
     users: Vec<User>,
 }
 
-/// The nodes with edges through a function. May contain duplicates, and nodes that have no such edge any more.
+/// The nodes into which edges with one particular function lead. The list may contain duplicates, and nodes into
+/// which such an edge no longer leads.
 #[derive(Clone, Debug, Default)]
 struct Through {
     nodes: Vec<NodeId>,
     n_edges: usize,
 }
 
-/// The nodes with their values and edges.
+/// The nodes of a system of inclusions. Each has its own value, a list of incoming edges and a list of outgoing
+/// edges.
 #[derive(Clone, Debug)]
 pub(super) struct Graph<V> {
     nodes: Vec<Node<V>>,
     through: Vec<Through>,
 }
 
-/// Edges in the form that [`Graph`] takes: sorted and without duplicates.
+/// The incoming edges of a node, as functions of [`Graph`] take them: pairs of source and function, sorted and
+/// without duplicates.
 pub(super) type Edges = [(NodeId, FunctionId)];
 
 fn key(of: NodeId, function: FunctionId) -> (u32, u32) {
     (of.0, function.0)
 }
 
-/// Sorts edges and removes duplicates: [`Edges`] requires both.
+/// Sorts a list of edges and removes duplicates, so that the list has the form that [`Edges`] requires.
 pub(super) fn sort(edges: &mut Vec<(NodeId, FunctionId)>) {
     edges.sort_unstable_by_key(|it| key(it.0, it.1));
     edges.dedup();
 }
 
 impl<V> Graph<V> {
-    /// Frees the graph piece by piece, one with each step of the iterator.
+    /// Frees the memory of the graph in small steps, one per item of the iterator, so that the caller can stop in
+    /// between.
     pub(super) fn freeing(self) -> impl Iterator<Item = ()> {
         self.nodes.into_iter().map(drop).chain(self.through.into_iter().map(drop))
     }
 }
 
 impl<V: Copy + Eq> Graph<V> {
-    /// A graph without nodes.
+    /// Returns a graph without nodes.
     pub(super) fn new() -> Self {
         Graph { nodes: Vec::new(), through: Vec::new() }
     }
@@ -91,28 +95,28 @@ impl<V: Copy + Eq> Graph<V> {
         self.nodes.reserve(n);
     }
 
-    /// The number of nodes.
+    /// Returns the number of nodes.
     pub(super) fn n_nodes(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Adds a node with this value of its own.
+    /// Adds a node with the own value `value` and without edges.
     pub(super) fn add(&mut self, value: V) -> NodeId {
         self.nodes.push(Node { value, edges: Vec::new(), users: Vec::new() });
         NodeId::from_index(self.nodes.len() - 1)
     }
 
-    /// The node's own value.
+    /// Returns the node's own value: its value without those that flow in along edges.
     pub(super) fn value(&self, node: NodeId) -> V {
         self.nodes[node.index()].value
     }
 
-    /// Sets the node's own value.
+    /// Sets the node's own value: its value without those that flow in along edges.
     pub(super) fn set_value(&mut self, node: NodeId, value: V) {
         self.nodes[node.index()].value = value;
     }
 
-    /// Sets the node's own value and all its edges.
+    /// Sets the node's own value, and replaces all edges that lead into the node by `edges`.
     pub(super) fn replace(&mut self, node: NodeId, value: V, edges: &Edges) {
         let changes = self.differences(node, edges, usize::MAX);
         self.set_value(node, value);
@@ -121,23 +125,24 @@ impl<V: Copy + Eq> Graph<V> {
         }
     }
 
-    /// The edges that lead into a node.
+    /// Returns the edges that lead into a node.
     pub(super) fn edges(&self, node: NodeId) -> &[Edge] {
         &self.nodes[node.index()].edges
     }
 
-    /// The edges that lead out of a node.
+    /// Returns the edges that lead out of a node.
     pub(super) fn users(&self, node: NodeId) -> &[User] {
         &self.nodes[node.index()].users
     }
 
-    /// Whether a node has exactly these edges.
+    /// Returns whether the edges that lead into a node are exactly the edges `wanted`.
     pub(super) fn has(&self, node: NodeId, wanted: &Edges) -> bool {
         let edges = self.edges(node).iter().map(|it| (it.of, it.function));
         edges.eq(wanted.iter().copied())
     }
 
-    /// Returns the first differences, at most `limit`, between the edges of a node and the wanted ones.
+    /// Returns the changes that turn the edges that lead into a node into the edges `wanted`; if there are more than
+    /// `limit` changes, only the first `limit` of them.
     pub(super) fn differences(&self, node: NodeId, wanted: &Edges, limit: usize) -> Vec<Change> {
         let (mut old, mut new) = (self.edges(node).iter().peekable(), wanted.iter().peekable());
         let mut found = Vec::new();
@@ -161,7 +166,8 @@ impl<V: Copy + Eq> Graph<V> {
         found
     }
 
-    /// Applies changes that [`Graph::differences`] found.
+    /// Adds and removes edges that lead into a node. `changes` must be a result of [`Graph::differences`] for the
+    /// node.
     pub(super) fn change(&mut self, node: NodeId, changes: &[Change]) {
         for it in changes.iter().filter(|it| !it.comes) {
             self.unlink(node, it.of, it.function);
@@ -199,7 +205,8 @@ impl<V: Copy + Eq> Graph<V> {
         Edge { of, function, at }
     }
 
-    /// Removes an edge from the users of its source. The edge stays in the list of its node.
+    /// Removes an edge from the list of outgoing edges of its source, the node `of`. The edge stays in the list of
+    /// incoming edges of `node`.
     fn unlink(&mut self, node: NodeId, of: NodeId, function: FunctionId) {
         let Some(edge) = self.find(node, of, function) else { return };
         let at = edge.at;
@@ -229,18 +236,19 @@ impl<V: Copy + Eq> Graph<V> {
         found.ok().map(|it| &mut edges[it])
     }
 
-    /// The nodes that have an edge through a function. May contain duplicates, and nodes that have no such edge any
-    /// more.
+    /// Returns the nodes into which edges with the function lead. The list may contain duplicates, and nodes into
+    /// which such an edge no longer leads. For the identity, the list is always empty.
     pub(super) fn nodes_through(&self, function: FunctionId) -> &[NodeId] {
         self.through.get(function.index()).map_or(&[], |it| &it.nodes)
     }
 
-    /// Whether a node has an edge through a function.
+    /// Returns whether an edge with the function leads into a node.
     pub(super) fn has_through(&self, node: NodeId, function: FunctionId) -> bool {
         self.edges(node).iter().any(|it| it.function == function)
     }
 
-    /// Returns the system as lists, with other values and edges for the nodes for which `other` gives some.
+    /// Returns the system of inclusions as lists. If `other` returns an own value and incoming edges for a node,
+    /// these are used instead of those of the graph.
     pub(super) fn system<'a>(&'a self, other: impl Fn(NodeId) -> Option<(V, &'a Edges)>) -> System<V> {
         let mut acc = System { values: Vec::new(), starts: vec![0], edges: Vec::new() };
         for node in (0..self.nodes.len()).map(NodeId::from_index) {
@@ -256,7 +264,8 @@ impl<V: Copy + Eq> Graph<V> {
         acc
     }
 
-    /// Whether the lists of edges and of users agree.
+    /// Returns whether the lists of incoming edges and the lists of outgoing edges contain the same edges, and are in
+    /// the required order.
     #[cfg(test)]
     pub(super) fn is_sound(&self) -> bool {
         let nodes = || (0..self.nodes.len()).map(NodeId::from_index);

@@ -1,4 +1,4 @@
-//! What flows into a component, and so the history that it must have.
+//! Computes the values that a component must have from the values that flow into it.
 
 use std::hash::Hash;
 
@@ -9,10 +9,12 @@ use crate::components::ComponentId;
 use crate::fuel::{Cancelled, Fuel, OPERATION};
 use crate::solver::{self, FunctionId, Lattice};
 
-/// The number of edges above which a component has counts; with less than half of it, the counts are dropped.
+/// The number of incoming edges above which the values that flow into a component are counted. The counters are
+/// dropped when the component has less than half as many edges.
 const MANY: usize = 64;
 
-/// Computes the history that a component must have, given what flows in.
+/// Returns the value that a component must have after each round of the iteration: the join of all values that flow
+/// in. If the component has many incoming edges, the join is computed from the counters of these values.
 pub(super) fn join<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,
@@ -30,7 +32,8 @@ pub(super) fn join<L: Lattice>(
     }
 }
 
-/// Joins what flows into a component, edge by edge. Also returns whether anything flows in from above.
+/// Joins the values that flow into a component, edge by edge. Returns the join after each round of the iteration, and
+/// whether any value flows in along an edge that leads against the order of components.
 pub(super) fn join_edges<L: Lattice>(
     state: &SolverState<L::Value>,
     lattice: &mut L,
@@ -51,7 +54,7 @@ pub(super) fn join_edges<L: Lattice>(
     Ok((acc, from_above))
 }
 
-/// Counts what flows into a component with many edges, unless that is done already.
+/// Counts the values that flow into a component, if the component has many incoming edges and no counters yet.
 pub(super) fn count<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,
@@ -71,8 +74,9 @@ pub(super) fn count<L: Lattice>(
     Ok(())
 }
 
-/// Calls `f` with everything that flows into a component: the round, the function, and the value before the
-/// function is applied.
+/// Calls `f` for each value that flows into a component, with the round of the iteration in which it arrives, the
+/// function of the edge, and the value before the function is applied. The own values of the component's nodes are
+/// passed, too: they arrive in the first round through the identity.
 fn each_source<V: Copy + Eq + Hash>(
     state: &SolverState<V>,
     id: ComponentId,

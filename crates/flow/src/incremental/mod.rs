@@ -1,27 +1,28 @@
 //! The least solution of a system of inclusions, maintained while the system changes (`engine.md`, rule 3).
 //!
-//! Nodes, edges, functions and values are those of [`crate::solver`], and so is the solution: bit for bit the one
-//! that [`crate::solver::solve`] finds. The cost of an update depends on what the edits affect.
+//! Nodes, edges, functions and values are those of [`crate::solver`], and the solution equals bit for bit the
+//! solution that [`crate::solver::solve`] finds. The cost of an update depends on the part of the system that the
+//! edits affect.
 //!
-//! **Components.** Nodes that reach each other through identities have the same value; a JDK's call graph has such a
-//! component of tens of thousands of nodes. Components are found once (`build`) and split when an edge is removed
-//! without which they are not strongly connected (`split`). Two components that a new edge joins stay apart until
-//! the next build, which costs a round.
+//! **Components.** Nodes that reach each other through identities have the same value; a JDK's call graph has a
+//! component of tens of thousands of such nodes. Components are found once (`build`), and split when an edge is
+//! removed without which they are not strongly connected (`split`). If a new edge connects two components to one,
+//! they stay apart until the next build, which costs a round.
 //!
-//! **Rounds.** Components are in an order in which nearly everything flows upwards. The value of a component after
-//! `k` rounds is the join of what flows in from below, as of `k` rounds, and from above, as of `k - 1` rounds. That
-//! is round-robin iteration (Kam, Ullman, "Global data flow analysis and iterative algorithms", 1976); all rounds
-//! are kept, as in McSherry, Murray, Isaacs, Isard, "Differential dataflow" (2013), and in Szabó, Erdweg, Bergmann,
-//! "Incremental whole-program analysis in Datalog with lattices" (2021). So no value depends on itself, not even
-//! around a cycle, and deletion needs no over-deletion: a value is wrong only if one of an earlier round or of a
-//! lower component is wrong. Few rounds change anything, and those change few components; most histories have one
-//! entry (`history`).
+//! **Rounds.** Components are in an order in which nearly all values flow upwards. The value of a component after `k`
+//! rounds is the join of two kinds of incoming values: those from lower components after `k` rounds, and those from
+//! higher components after `k - 1` rounds. This is round-robin iteration (Kam, Ullman, "Global data flow analysis and
+//! iterative algorithms", 1976). The values after all rounds are kept, as in McSherry, Murray, Isaacs, Isard,
+//! "Differential dataflow" (2013), and in Szabó, Erdweg, Bergmann, "Incremental whole-program analysis in Datalog
+//! with lattices" (2021). So no value depends on itself, not even around a cycle, and deletion needs no
+//! over-deletion: a value is wrong only if a value of an earlier round or of a lower component is wrong. Few rounds
+//! change values, and these change few components; most components have the same value after all rounds (`history`).
 //!
-//! **Looking at a component** (`spread`) means joining what flows in; for a component with many edges the inflow is
-//! counted by value (`counts`). If its history is wrong from round `k` on, it takes the right value of that round
-//! *and forgets all later growth*, which may stem from something that is gone; then it waits for the next round in
-//! which something flows in. A component that only gains something needs no look: functions distribute over joins,
-//! so what it passes on is what it gained.
+//! **Evaluating a component** (`spread`) means joining the values that flow in; for a component with many edges these
+//! values are counted (`counts`). If the component's values are wrong from round `k` on, the component gets the right
+//! value of round `k`, *and this value for all later rounds, too*, because later growth may be due to a removed
+//! value. The component is then queued for the next round in which a value flows in. A component into which values
+//! are only added need not be evaluated: functions distribute over joins, so it passes on just the added values.
 
 mod build;
 mod counts;
@@ -51,40 +52,41 @@ use crate::solver::{FunctionId, Lattice, NodeId, System};
 
 /// A changeable system of inclusions with its least solution.
 ///
-/// Edits are only recorded and cost next to nothing; [`Incremental::solve`] does the work. It may be cancelled at
-/// any time and continues at the next call, even after further edits; only the search for the components starts
-/// over. If the lattice or `cancelled` panics, the next call does a full build; the system is not lost.
+/// Edits are recorded, which is cheap; [`Incremental::solve`] applies them and updates the solution. A call of
+/// `solve` may be cancelled at any time. The next call continues the work, even after further edits; only a search
+/// for components starts over. If the lattice or `cancelled` panics, the system is kept, and the next call does a
+/// full build.
 #[derive(Clone, Debug)]
 pub struct Incremental<V> {
     state: SolverState<V>,
-    /// Edits that were not yet applied to the graph.
+    /// The edits that are recorded but not yet applied to the graph.
     edits: Edits<V>,
     free: Vec<NodeId>,
     changed_functions: Vec<FunctionId>,
-    /// The value of each node that `take_changed` has reported.
+    /// The value of each node at the time of the last call of `take_changed`.
     told: Vec<V>,
-    /// Whether the components in `state` belong to its graph as it is now.
+    /// Whether the components in `state` are those of its graph. If not, the next call of `solve` does a full build.
     is_built: bool,
-    /// Whether `solve` was entered and not left, as after a panic.
+    /// Whether a call of `solve` is running, or was ended by a panic.
     is_running: bool,
-    /// The progress of the first evaluation, if it is under way.
+    /// The progress of the first evaluation of all components after a full build; `None` if that is complete.
     sweep: Option<Sweep>,
-    /// The progress of a notification, if one is under way.
+    /// The progress of notifying the components into which a changed value flows; `None` if that is complete.
     spreading: Option<Spreading<V>>,
-    /// The maximum number of rounds that any value needed right after the last build.
+    /// The maximum number of rounds that any value needed in the first solution after the last full build.
     usual_rounds: Option<u32>,
     patience: u32,
 }
 
 impl<V> Incremental<V> {
-    /// Frees the solver piece by piece: one piece with each step of the iterator, which takes little time.
+    /// Frees the solver in small steps, one per item of the iterator, so that the caller can stop in between.
     pub fn freeing(self) -> impl Iterator<Item = ()> {
         self.state.graph.freeing().chain(self.state.parts.freeing())
     }
 }
 
 impl<V: Copy + Eq + Hash> Incremental<V> {
-    /// Creates a solver without nodes for a lattice with this least element.
+    /// Creates a solver without nodes for a lattice with the least element `bottom`.
     pub fn new(bottom: V) -> Self {
         Incremental {
             state: SolverState::new(bottom),
@@ -101,25 +103,25 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         }
     }
 
-    /// Sets the number of steps between two cancellation checks; a step takes about 0.1 µs. For tests that cancel
-    /// anywhere.
+    /// Sets the number of steps between two cancellation checks; a step takes about 0.1 µs. Tests use this to cancel
+    /// at any point.
     pub fn set_patience(&mut self, steps: u32) {
         self.patience = steps;
     }
 
-    /// The number of nodes, including removed ones.
+    /// Returns the number of nodes, including removed ones.
     pub fn n_nodes(&self) -> usize {
         self.state.graph.n_nodes()
     }
 
-    /// Reserves memory for `n` further nodes, so that adding one never has to wait while the data of all others is
-    /// copied.
+    /// Reserves memory for `n` further nodes, so that adding a node does not copy the data of all nodes.
     pub fn reserve(&mut self, n: usize) {
         self.told.reserve(n);
         self.state.reserve(n);
     }
 
-    /// Adds a node without value and edges; it reuses the number of a removed node if there is one.
+    /// Adds a node with the least own value and without edges. The number of a removed node is reused if there is
+    /// one.
     pub fn add(&mut self) -> NodeId {
         self.free.pop().unwrap_or_else(|| {
             let bottom = self.state.bottom;
@@ -128,16 +130,16 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         })
     }
 
-    /// Removes a node's value and edges, and lets [`Incremental::add`] reuse its number; until then the node must
-    /// not be used. Edges from the node stay and then lead from the node that reuses the number, so the nodes that
-    /// have them should be updated too.
+    /// Removes a node: its own value and the edges into it. [`Incremental::add`] may reuse the node's number; until
+    /// then, the node must not be used. Edges that lead out of the node are kept, and would lead out of a node that
+    /// reuses the number, so the nodes at their ends should be updated, too.
     pub fn remove(&mut self, node: NodeId) {
         self.update(node, self.state.bottom, []);
         self.free.push(node);
     }
 
-    /// Sets a node's own value, and replaces all its edges: what flows in, and through which function. Order and
-    /// duplicates do not matter. The nodes must exist.
+    /// Sets a node's own value, and replaces all edges into the node: for each, the node whose value flows in, and
+    /// the function applied to that value. Order and duplicates do not matter. All these nodes must exist.
     pub fn update(&mut self, node: NodeId, value: V, edges: impl IntoIterator<Item = (NodeId, FunctionId)>) {
         let mut edges: Vec<_> = edges.into_iter().collect();
         graph::sort(&mut edges);
@@ -152,23 +154,23 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         }
     }
 
-    /// Reports that functions have changed since the last call of [`Incremental::solve`]. This is not needed for
-    /// functions that give the same results as before on everything that can flow into them now, such as those that
-    /// differ on new elements only.
+    /// Reports that functions have changed since the last call of [`Incremental::solve`]. A function need not be
+    /// reported if its results are unchanged for all values that can flow into it now, for example if they differ
+    /// only for new elements.
     pub fn functions_changed(&mut self, functions: impl IntoIterator<Item = FunctionId>) {
         self.changed_functions.extend(functions);
     }
 
-    /// Computes the least solution of the system as it is now.
+    /// Computes the least solution of the system with all recorded edits.
     ///
     /// Calls `cancelled` first, and then at least every 50 µs, except during two rare operations that cannot be
-    /// interrupted: moving thousands of nodes that split off a component, and sorting again what was queued when an
+    /// interrupted: moving thousands of nodes that split off a component, and sorting the queue again after an
     /// earlier call was cancelled.
     ///
     /// # Errors
     ///
-    /// [`Cancelled`] if `cancelled` returned true. The work done so far is kept; until a later call succeeds, the
-    /// values are not those of a solution.
+    /// Returns [`Cancelled`] if `cancelled` returned true. The work done so far is kept; until a later call succeeds,
+    /// the values of the nodes are not a solution.
     pub fn solve<L: Lattice<Value = V>>(
         &mut self,
         lattice: &mut L,
@@ -205,7 +207,7 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         Ok(())
     }
 
-    /// Applies all edits to the graph, and replaces the components by those of the graph.
+    /// Applies all edits to the graph, and recomputes the components of the graph.
     fn build(&mut self, fuel: &mut Fuel) -> Result<(), Cancelled> {
         self.is_built = false;
         self.spreading = None;
@@ -219,30 +221,32 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         Ok(())
     }
 
-    /// The value of a node in the solution that [`Incremental::solve`] computed last; before the first call, the
-    /// least value.
+    /// Returns the value of a node in the solution that [`Incremental::solve`] computed last. A node without such a
+    /// value has the least value.
     pub fn value(&self, node: NodeId) -> V {
         let SolverState { bottom, parts, .. } = &self.state;
         if node.index() < parts.n_nodes() { parts.history(parts.of(node)).last() } else { *bottom }
     }
 
-    /// The node's own value, as of the edits that [`Incremental::solve`] has applied.
+    /// Returns the node's own value. Edits that [`Incremental::solve`] has not yet applied may be missing.
     pub fn own(&self, node: NodeId) -> V {
         self.state.graph.value(node)
     }
 
-    /// The nodes from which something flows into a node, as of the edits that [`Incremental::solve`] has applied.
+    /// Returns the nodes whose values flow into a node. Edits that [`Incremental::solve`] has not yet applied may be
+    /// missing.
     pub fn flows_in(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         self.state.graph.edges(node).iter().map(|it| it.of)
     }
 
-    /// The nodes into which something flows from a node, as of the edits that [`Incremental::solve`] has applied.
+    /// Returns the nodes into which the value of a node flows. Edits that [`Incremental::solve`] has not yet applied
+    /// may be missing.
     pub fn users(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         self.state.graph.users(node).iter().map(|it| it.node)
     }
 
-    /// Returns the nodes whose value changed since the last call, in ascending order. New nodes count as having had
-    /// the least value.
+    /// Returns the nodes whose value changed since the last call of this function, in ascending order. A new node
+    /// counts as changed if its value differs from the least value.
     pub fn take_changed(&mut self) -> Vec<NodeId> {
         let mut changed = Vec::new();
         let parts = &mut self.state.parts;
@@ -260,12 +264,12 @@ impl<V: Copy + Eq + Hash> Incremental<V> {
         changed
     }
 
-    /// The system as it is now, with all edits, for [`crate::solver::solve`].
+    /// Returns the system with all recorded edits, in the form that [`crate::solver::solve`] needs.
     pub fn system(&self) -> System<V> {
         self.state.graph.system(|node| self.edits.of(node))
     }
 
-    /// Counters of the work done so far.
+    /// Returns counters of the work that the solver has done so far.
     pub fn statistics(&self) -> Statistics {
         self.state.statistics
     }

@@ -1,15 +1,16 @@
-//! A total order of components, in which a new one can be inserted between any two.
+//! A total order of components, in which a new component can be inserted between any two.
 
 use crate::components::ComponentId;
 
 const NONE: ComponentId = ComponentId::NONE;
 
-/// The upper bound of all labels, chosen so that the sum of two labels fits into 64 bits.
+/// The upper bound of the labels of components. It is so low that the sum of two labels fits into 64 bits.
 const TOP: u64 = 1 << 62;
 
-/// A list whose elements have labels that increase along it: the simpler structure of Bender, Cole, Demaine,
-/// Farach-Colton, Zito, "Two simplified algorithms for maintaining order in a list" (2002). Where no label is free,
-/// the smallest surrounding range that is not too full is relabelled evenly.
+/// A total order of components: a list of the components with increasing labels, so that two components are compared
+/// by their labels. This is the simpler data structure of Bender, Cole, Demaine, Farach-Colton, Zito, "Two simplified
+/// algorithms for maintaining order in a list" (2002). If no label is free between two neighbours in the list, the
+/// smallest range of labels around them that is not too full is relabelled evenly.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order {
     links: Vec<Link>,
@@ -26,7 +27,7 @@ struct Link {
 }
 
 impl Order {
-    /// The components from 0 to `n`, exclusive, in the order of their numbers.
+    /// Returns an order that contains the components with the numbers below `n`, in ascending order of these numbers.
     pub(super) fn new(n: usize) -> Self {
         let gap = TOP / (n as u64 + 1);
         let near = |i: usize, ok: bool| if ok { ComponentId::from_index(i) } else { NONE };
@@ -48,46 +49,50 @@ impl Order {
         self.links.reserve(n);
     }
 
-    /// Whether `a` comes before `b`.
+    /// Returns whether the component `a` comes before `b` in the order.
     pub(super) fn is_before(&self, a: ComponentId, b: ComponentId) -> bool {
         self.label(a) < self.label(b)
     }
 
-    /// A number that changes whenever labels may have changed.
+    /// Returns the version of the order: a number that changes whenever labels may have changed.
     pub(super) fn version(&self) -> u64 {
         self.version
     }
 
-    /// The label of a component. Labels increase along the order, and stay as long as the version does.
+    /// Returns the label of a component. Labels increase along the order. They do not change while [`Order::version`]
+    /// stays the same.
     pub(super) fn label(&self, id: ComponentId) -> u64 {
         self.links[id.index()].label
     }
 
-    /// The first component.
+    /// Returns the first component of the order; `None` if the order has no components.
     pub(super) fn first(&self) -> Option<ComponentId> {
         self.first
     }
 
-    /// The component directly after `id`.
+    /// Returns the component directly after `id` in the order; `None` if `id` is the last component.
     pub(super) fn after(&self, id: ComponentId) -> Option<ComponentId> {
         some(self.links[id.index()].after)
     }
 
-    /// Inserts a new component, which has the next number, directly before `at`.
+    /// Inserts a new component directly before `at` in the order. Returns the new component, which gets the lowest
+    /// unused number.
     pub(super) fn put_before(&mut self, at: ComponentId) -> ComponentId {
         let new = self.fresh();
         self.link(self.links[at.index()].before, new, at);
         new
     }
 
-    /// Inserts a new component, which has the next number, directly after `at`.
+    /// Inserts a new component directly after `at` in the order. Returns the new component, which gets the lowest
+    /// unused number.
     pub(super) fn put_after(&mut self, at: ComponentId) -> ComponentId {
         let new = self.fresh();
         self.link(at, new, self.links[at.index()].after);
         new
     }
 
-    /// Appends a new component, which has the next number.
+    /// Inserts a new component at the end of the order. Returns the new component, which gets the lowest unused
+    /// number.
     pub(super) fn put_last(&mut self) -> ComponentId {
         let new = self.fresh();
         self.link(self.last.unwrap_or(NONE), new, NONE);
@@ -117,8 +122,8 @@ impl Order {
         }
     }
 
-    /// Relabels the smallest range around a component in which less than the fraction (2/3)^i of the 2^i labels is
-    /// taken.
+    /// Spreads the labels around a component evenly: in the smallest range of 2^i labels around the component's label
+    /// of which less than the fraction (2/3)^i is in use.
     fn spread(&mut self, at: ComponentId) {
         let label = self.label(at);
         let (mut low, mut high, mut n) = (at, at, 1_u64);

@@ -8,21 +8,23 @@ use super::history::History;
 
 const NONE: NodeId = NodeId(u32::MAX);
 
-/// Nodes that reach each other through identities, and so have the same value.
+/// A strongly connected component: nodes that reach each other along edges with the identity as function, and so have
+/// the same value.
 #[derive(Clone, Debug)]
 pub(super) struct Component<V> {
-    /// The component's value after each round.
+    /// The component's value after each round of the fixpoint iteration.
     pub(super) history: History<V>,
-    /// The counts of what flows in; only for a component with many edges.
+    /// The counters of the values that flow into the component; `None` if the component has few incoming edges.
     pub(super) counts: Option<Box<Counts<V>>>,
-    /// The number of edges that lead into its nodes.
+    /// The number of edges that lead into nodes of the component.
     pub(super) n_edges: usize,
-    /// Whether the component is listed among those whose value may have changed since `take_changed` was called.
+    /// Whether the component is in the solver's list of components whose value may have changed since the last call
+    /// of `take_changed`.
     pub(super) touched: bool,
     first: NodeId,
 }
 
-/// The place of a node: its component and its neighbours in the component's list of nodes.
+/// The component to which a node belongs, and the neighbours of the node in the component's list of nodes.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     component: ComponentId,
@@ -30,7 +32,7 @@ struct Place {
     after: NodeId,
 }
 
-/// The components of all nodes.
+/// The partition of all nodes into strongly connected components, with the data of each component.
 #[derive(Clone, Debug)]
 pub(super) struct Parts<V> {
     places: Vec<Place>,
@@ -38,81 +40,83 @@ pub(super) struct Parts<V> {
 }
 
 impl<V> Parts<V> {
-    /// Frees the components piece by piece, one with each step of the iterator.
+    /// Frees the memory of the components in small steps, one per item of the iterator, so that the caller can stop
+    /// in between.
     pub(super) fn freeing(self) -> impl Iterator<Item = ()> {
         self.all.into_iter().map(drop)
     }
 }
 
 impl<V: Copy + Eq> Parts<V> {
-    /// A partition without nodes.
+    /// Returns a partition without nodes.
     pub(super) fn new() -> Self {
         Parts { places: Vec::new(), all: Vec::new() }
     }
 
-    /// Reserves memory for `n` further nodes, each with a component of its own.
+    /// Reserves memory for `n` further nodes, and for a component for each of them.
     pub(super) fn reserve(&mut self, n: usize) {
         self.places.reserve(n);
         self.all.reserve(n);
     }
 
-    /// The number of nodes that have a component.
+    /// Returns the number of nodes that belong to a component. The newest nodes of the graph may belong to none yet.
     pub(super) fn n_nodes(&self) -> usize {
         self.places.len()
     }
 
-    /// The number of components.
+    /// Returns the number of components.
     pub(super) fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// The numbers of all components.
+    /// Returns the ids of all components.
     pub(super) fn ids(&self) -> impl Iterator<Item = ComponentId> + use<V> {
         (0..self.all.len()).map(ComponentId::from_index)
     }
 
-    /// The component of a node.
+    /// Returns the component of a node.
     pub(super) fn of(&self, node: NodeId) -> ComponentId {
         self.places[node.index()].component
     }
 
-    /// The data of a component.
+    /// Returns the data of a component.
     pub(super) fn get(&self, id: ComponentId) -> &Component<V> {
         &self.all[id.index()]
     }
 
-    /// The data of a component, to be changed.
+    /// Returns the data of a component, which the caller may modify.
     pub(super) fn get_mut(&mut self, id: ComponentId) -> &mut Component<V> {
         &mut self.all[id.index()]
     }
 
-    /// The value of a component after each round.
+    /// Returns the value of a component after each round of the fixpoint iteration.
     pub(super) fn history(&self, id: ComponentId) -> &History<V> {
         &self.all[id.index()].history
     }
 
-    /// The first node in a component's list.
+    /// Returns the first node in a component's list of nodes; `None` if the component has no nodes.
     pub(super) fn first(&self, id: ComponentId) -> Option<NodeId> {
         some(self.all[id.index()].first)
     }
 
-    /// The node after `node` in the list of its component.
+    /// Returns the node after `node` in the list of nodes of the same component; `None` if `node` is the last.
     pub(super) fn after(&self, node: NodeId) -> Option<NodeId> {
         some(self.places[node.index()].after)
     }
 
-    /// The nodes of a component.
+    /// Returns the nodes of a component.
     pub(super) fn nodes(&self, id: ComponentId) -> impl Iterator<Item = NodeId> {
         std::iter::successors(self.first(id), |&it| self.after(it))
     }
 
-    /// Adds a component without nodes.
+    /// Adds a component without nodes, and returns its id. `history` holds the component's value after each round of
+    /// the fixpoint iteration.
     pub(super) fn add(&mut self, history: History<V>) -> ComponentId {
         self.all.push(Component { history, counts: None, n_edges: 0, touched: false, first: NONE });
         ComponentId::from_index(self.all.len() - 1)
     }
 
-    /// Puts the node with the next number into a component.
+    /// Adds the node with the lowest unused number to a component, and returns this node.
     pub(super) fn place(&mut self, component: ComponentId) -> NodeId {
         self.places.push(Place { component, before: NONE, after: NONE });
         let node = NodeId::from_index(self.places.len() - 1);

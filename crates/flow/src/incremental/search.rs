@@ -1,4 +1,4 @@
-//! Searches for a path along identities between two nodes of a component.
+//! Searches for a path along edges with the identity between two nodes of a component.
 
 use super::graph::Graph;
 use super::parts::Parts;
@@ -6,7 +6,8 @@ use crate::components::ComponentId;
 use crate::fuel::{Cancelled, Fuel};
 use crate::solver::{FunctionId, NodeId};
 
-/// The nodes that each search has seen: those whose mark has the number of the search.
+/// Tells which nodes each search has visited: those whose mark holds the number of the search. A node has only one
+/// mark, so a search may overwrite the mark of an earlier search.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Marks {
     marks: Vec<Mark>,
@@ -16,7 +17,7 @@ pub(super) struct Marks {
 #[derive(Clone, Copy, Debug, Default)]
 struct Mark {
     search: u32,
-    /// A number that the search assigned to the node.
+    /// The number that the search assigned to the node. Its meaning depends on the search.
     number: u32,
 }
 
@@ -26,12 +27,12 @@ impl Marks {
         self.marks.reserve(n);
     }
 
-    /// Makes room for the nodes below `n`.
+    /// Extends the list of marks to all nodes with numbers below `n`.
     pub(super) fn grow(&mut self, n: usize) {
         self.marks.resize(n, Mark::default());
     }
 
-    /// Starts a new search and returns its number.
+    /// Starts a new search, and returns the number that identifies the search.
     pub(super) fn start(&mut self) -> u32 {
         if self.last == u32::MAX {
             self.marks.fill(Mark::default());
@@ -41,61 +42,68 @@ impl Marks {
         self.last
     }
 
-    /// Whether a search has seen a node.
+    /// Returns whether the search with the number `search` has visited the node, and no later search has.
     pub(super) fn has(&self, search: u32, node: NodeId) -> bool {
         self.marks[node.index()].search == search
     }
 
-    /// The number that a search assigned to a node; `None` if the search has not seen the node.
+    /// Returns the number that the search with the number `search` assigned to the node; `None` if the node's mark is
+    /// not from this search.
     pub(super) fn number(&self, search: u32, node: NodeId) -> Option<u32> {
         let mark = self.marks[node.index()];
         (mark.search == search).then_some(mark.number)
     }
 
-    /// Marks a node as seen by a search, and no longer as seen by any other.
+    /// Marks a node as visited by the search with the number `search`, and assigns `number` to the node. This
+    /// overwrites the mark of any other search.
     pub(super) fn set(&mut self, search: u32, node: NodeId, number: u32) {
         self.marks[node.index()] = Mark { search, number };
     }
 }
 
-/// The direction of a walk along identities.
+/// The direction in which a search walks along edges with the identity as function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Direction {
-    /// From users to the nodes that flow into them.
+    /// Against the flow of values: from a node to the nodes whose values flow into it.
     Down,
-    /// From nodes to their users.
+    /// With the flow of values: from a node to the nodes into which its value flows.
     Up,
 }
 
-/// The nodes of a component that reach a root, or that the root reaches, as far as they were needed so far.
+/// A search within one component. It starts at a root node, and finds nodes that the root reaches or, in the other
+/// direction, nodes that reach the root. It answers queries for a path between the root and another node, and goes
+/// only as far as these queries need.
 ///
-/// Many queries may have the same root: a closed set with a thousand neighbours leaves a thousand. What one query
-/// finds helps the next.
+/// Many path queries may have the same root: when a set of nodes with a thousand neighbours is cut off a component, a
+/// thousand queries follow. The search is kept from one query to the next, so that what one query finds helps the
+/// next.
 pub(super) struct Search {
-    /// The component that is searched.
+    /// The component within which the search stays.
     component: ComponentId,
     /// The node from which the search starts.
     root: NodeId,
-    /// The direction in which the search goes from the root.
+    /// The direction in which the search walks from the root.
     direction: Direction,
     mark: u32,
-    /// The nodes seen from the root; the edges of the first `left` of them have been walked.
+    /// The nodes visited from the root, in the order of the visits. The edges of the first `left` of these nodes have
+    /// been followed.
     seen: Vec<NodeId>,
     left: usize,
-    /// The number of edges walked, from the root and from the other ends.
+    /// The number of edges followed so far in all queries, from both ends of the paths.
     steps: usize,
 }
 
-/// The result of a search.
+/// The result of a query for a path between two nodes.
 pub(super) enum Found {
-    /// There is a path.
+    /// There is a path between the two nodes of the query.
     Way,
-    /// There is no path: these nodes are all that can be reached in this direction from one end, and the other end
-    /// is not among them.
+    /// There is no path between the two nodes of the query. The list holds all nodes that one of the two reaches in
+    /// this direction; the other of the two is not among them.
     Closed(Direction, Vec<NodeId>),
 }
 
-/// The nodes seen from the other end, each with the index of the node from which it was seen.
+/// The part of a path query that starts at the end that is not the root. `seen` holds the visited nodes, each with
+/// the index in `seen` of the node from which it was reached.
 struct Near {
     mark: u32,
     seen: Vec<(NodeId, u32)>,
@@ -104,25 +112,26 @@ struct Near {
 }
 
 impl Search {
-    /// Creates a search that has seen only its root.
+    /// Creates a search within `component` from the node `root` in `direction`. So far, only the root is visited.
     pub(super) fn new(marks: &mut Marks, component: ComponentId, root: NodeId, direction: Direction) -> Self {
         let mark = marks.start();
         marks.set(mark, root, 0);
         Search { component, root, direction, mark, seen: vec![root], left: 0, steps: 0 }
     }
 
-    /// Whether the search has this root and direction.
+    /// Returns whether this search starts at the node `root` and walks in `direction`.
     pub(super) fn is_from(&self, root: NodeId, direction: Direction) -> bool {
         (self.root, self.direction) == (root, direction)
     }
 
-    /// The number of edges walked.
+    /// Returns the number of edges that this search has followed so far in all queries.
     pub(super) fn steps(&self) -> usize {
         self.steps
     }
 
-    /// Searches for a path between the root and another node of its component, from both ends in turns (Even,
-    /// Shiloach, "An on-line edge-deletion problem", 1981), so that the cost is that of the side that ends sooner.
+    /// Answers the query for a path between the root and the node `start`, which must be in the same component. Edges
+    /// are followed from both ends in turn (Even, Shiloach, "An on-line edge-deletion problem", 1981), so that the
+    /// cost is proportional to that of the end that finishes first.
     pub(super) fn find<V: Copy + Eq>(
         &mut self,
         (graph, parts, marks): (&Graph<V>, &Parts<V>, &mut Marks),
@@ -184,7 +193,8 @@ impl Search {
         }
     }
 
-    /// Marks the nodes on a path to the start as seen from the root too.
+    /// Marks nodes of a path that was found as visited from the root: the nodes from the one at index `number` of
+    /// `near` to the end of the path that is not the root.
     fn keep(&mut self, marks: &mut Marks, near: &Near, mut number: u32) {
         loop {
             let (node, before) = near.seen[number as usize];
@@ -198,7 +208,8 @@ impl Search {
     }
 }
 
-/// Calls `f` with the nodes of a component to which identities lead from a node, until `f` returns false.
+/// Calls `f` with the neighbours of a node in the same component, along edges with the identity as function in the
+/// given direction, until `f` returns `false`.
 fn each_neighbour<V: Copy + Eq>(
     graph: &Graph<V>,
     parts: &Parts<V>,

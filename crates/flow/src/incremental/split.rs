@@ -1,11 +1,12 @@
 //! Splits components that are no longer strongly connected.
 //!
-//! A component with doubts `(a, b)` would be strongly connected if an identity led from each `a` to its `b`. This
-//! holds after the removal of edges, each of which becomes a doubt. A path from `a` to `b` settles a doubt. Without
-//! a path, what `a` reaches is closed: nothing in it reaches the rest (or what reaches `b` is closed, and nothing in
-//! the rest reaches it). The closed set is cut off, and the paths that led through it become doubts of the rest:
-//! each path in the rest that passed through the closed set entered or left it by a doubt, so a star of doubts
-//! around one end of those is enough.
+//! A *doubt* of a component is a pair of its nodes `(a, b)` such that it is not known whether `a` still reaches `b`.
+//! A component with doubts would be strongly connected if each `a` reached its `b`. When an edge within a component
+//! is removed, it becomes a doubt. A path from `a` to `b` settles the doubt. If there is no path, the set of nodes
+//! that `a` reaches is closed: no node in this set reaches the rest of the component. (Or the set of nodes that reach
+//! `b` is closed: no node of the rest reaches this set.) The closed set is cut off. Paths between nodes of the rest
+//! that led through the closed set then become doubts of the rest. Each of these paths entered or left the closed set
+//! by a doubt, so a star of doubts around one end of the last doubt is enough.
 
 use std::hash::Hash;
 
@@ -17,7 +18,8 @@ use crate::components::{ComponentId, components};
 use crate::fuel::{Cancelled, Fuel};
 use crate::solver::{FunctionId, Lattice, NodeId};
 
-/// Splits components until all of them are strongly connected.
+/// Splits each component that may no longer be strongly connected, because edges were removed, into strongly
+/// connected components.
 pub(super) fn settle_doubts<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,
@@ -68,7 +70,9 @@ fn settle<L: Lattice>(
     Ok(())
 }
 
-/// Cuts a closed set off a component; the last doubt leads from one side to the other.
+/// Cuts a closed set of nodes off a component, and splits the set into strongly connected components. The set is
+/// closed if no edge within the component leads out of it in `direction`. For the last pair of nodes in the
+/// component's list of doubts, one node must be in the set and the other must not.
 fn cut<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,
@@ -124,7 +128,8 @@ fn cut<L: Lattice>(
     Ok(())
 }
 
-/// Decomposes a whole component. The largest piece keeps its place in the order.
+/// Splits a whole component into strongly connected components. The largest of these keeps the id of the component
+/// and its place in the order of components.
 fn split<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,
@@ -142,7 +147,8 @@ fn split<L: Lattice>(
     Ok(())
 }
 
-/// Returns the components that some nodes of a component form, from the lowest to the highest.
+/// Returns the strongly connected components of the subgraph of the given nodes, as lists of nodes. A component comes
+/// later in the result than the components from which values flow into it.
 fn pieces<V: Copy + Eq + Hash>(
     state: &mut SolverState<V>,
     nodes: &[NodeId],
@@ -169,9 +175,10 @@ fn pieces<V: Copy + Eq + Hash>(
     Ok(pieces)
 }
 
-/// Moves nodes out of a component into new components directly below and directly above it in the order, each
-/// list given from below. Nothing changes for other components: the new ones have the history of the old one and
-/// take its place.
+/// Moves nodes out of the component `id`: each list of nodes in `below` and `above` becomes a new component. In the
+/// order of components, those of `below` are placed directly before `id`, those of `above` directly after it; both
+/// are in ascending order. Other components are not affected, because each new component starts with the values of
+/// `id` and is next to it in the order.
 fn detach<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,
@@ -208,7 +215,7 @@ fn detach<L: Lattice>(
     state.wait(id, Round::FIRST);
 }
 
-/// Moves nodes of a component into a new one.
+/// Moves nodes from the component `old` into the new component `new`, which starts with the values of `old`.
 fn found<V: Copy + Eq + Hash>(
     state: &mut SolverState<V>,
     old: ComponentId,
@@ -216,7 +223,7 @@ fn found<V: Copy + Eq + Hash>(
     nodes: &[NodeId],
 ) {
     let made = state.parts.add(state.parts.history(old).clone());
-    debug_assert_eq!(made, new, "order and parts assign the same numbers");
+    debug_assert_eq!(made, new, "the parts must give the new component the number that the order gave");
     state.work.grow(state.parts.len());
     for &node in nodes {
         state.parts.move_to(node, new);
@@ -231,8 +238,8 @@ fn found<V: Copy + Eq + Hash>(
     state.statistics.pieces += 1;
 }
 
-/// Removes from the counts of a component what flows into some of its nodes, and what flows from them into the
-/// others.
+/// Subtracts values from the counters of a component before the nodes `moved` leave the component: the values that
+/// flow into these nodes, and the values that flow from these nodes into the component's other nodes.
 fn uncount<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,

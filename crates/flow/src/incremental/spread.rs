@@ -10,23 +10,26 @@ use crate::components::ComponentId;
 use crate::fuel::{Cancelled, Fuel, OPERATION};
 use crate::solver::{self, FunctionId, Lattice, NodeId};
 
-/// A change of which the users of a component are being notified.
+/// A notification to all components into which the value of a changed component flows, and how far it has come. The
+/// notification can be interrupted and continued.
 #[derive(Clone, Debug)]
 pub(super) struct Spreading<V> {
-    /// The component that changed.
+    /// The component whose value changed.
     of: ComponentId,
-    /// Its history before the change.
+    /// The value of the changed component after each round of the iteration, as it was before the change.
     old: History<V>,
-    /// The first round in which the history changed.
+    /// The first round of the iteration after which the component has another value than before the change.
     from: Round,
-    /// If the change only adds something or brings it earlier, what that is.
+    /// The added value, if the change only adds a value or makes a value arrive in an earlier round; else `None`.
     gain: Option<V>,
-    /// The next user to be notified: a node of the component, and an index into its users.
+    /// The node of the changed component whose outgoing edges are handled next, from the edge with the index `user`
+    /// on; `None` if all edges were handled.
     node: Option<NodeId>,
     user: usize,
 }
 
-/// Evaluates all queued components.
+/// Evaluates the queued components in the order of the queue, and notifies the components into which changed values
+/// flow, until the queue is empty.
 pub(super) fn look_at_all<L: Lattice>(
     state: &mut SolverState<L::Value>,
     spreading: &mut Option<Spreading<L::Value>>,
@@ -45,8 +48,8 @@ pub(super) fn look_at_all<L: Lattice>(
     Ok(())
 }
 
-/// Corrects a component's history up to a round, and queues the component for the next round in which its value
-/// grows.
+/// Recomputes the value of a component up to the round `round` of the iteration. If the value grows in a later round,
+/// queues the component to be evaluated in that round.
 fn look<L: Lattice>(
     state: &mut SolverState<L::Value>,
     spreading: &mut Option<Spreading<L::Value>>,
@@ -77,7 +80,8 @@ fn look<L: Lattice>(
     Ok(())
 }
 
-/// Joins a value into a component that is queued for no other reason.
+/// Joins `value` into the value of a component from the round `round` of the iteration on. The component must not be
+/// queued for any other reason.
 fn gain<L: Lattice>(
     state: &mut SolverState<L::Value>,
     spreading: &mut Option<Spreading<L::Value>>,
@@ -92,8 +96,9 @@ fn gain<L: Lattice>(
     }
 }
 
-/// Sets a component's history. This must not be interrupted; the notification of the users may be, and continues
-/// later.
+/// Sets the value that a component has after each round to `history`, and removes the component from the queue.
+/// Returns the notification of other components that must follow; unlike this function, the notification can be
+/// interrupted and continued.
 fn change<V: Copy + Eq + Hash>(
     state: &mut SolverState<V>,
     id: ComponentId,
@@ -113,7 +118,8 @@ fn change<V: Copy + Eq + Hash>(
     Spreading { of: id, old, from, gain, node, user: 0 }
 }
 
-/// Notifies all users of a component that its history has changed.
+/// Notifies all components into which the value of a changed component flows: starts or continues the notification
+/// `spreading`, if there is one. If the call is cancelled, `spreading` holds what remains to be done.
 pub(super) fn spread<L: Lattice>(
     state: &mut SolverState<L::Value>,
     spreading: &mut Option<Spreading<L::Value>>,
@@ -139,7 +145,8 @@ pub(super) fn spread<L: Lattice>(
     Ok(())
 }
 
-/// Notifies the user at the end of one edge.
+/// Notifies the component `user` that a value that flows into it has changed, along one edge with the function
+/// `function`. Queues `user` for evaluation if its own value may change.
 fn tell<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,

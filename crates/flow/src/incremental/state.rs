@@ -1,4 +1,4 @@
-//! The data that the phases of an update share, and the small operations on it.
+//! The data that the phases of an update share, and small operations on this data.
 
 use std::collections::BTreeMap;
 use std::hash::Hash;
@@ -13,59 +13,66 @@ use super::work::Work;
 use crate::components::ComponentId;
 use crate::solver::{FunctionId, NodeId};
 
-/// Counters of the work done since the solver was created. For tests and measurements.
+/// Counters of the work that a solver has done, for tests and measurements. Some count from the last full build on,
+/// as their fields tell; the others count from the creation of the solver on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Statistics {
-    /// Full builds.
+    /// The number of full builds: computations of all components and their values from scratch.
     pub builds: u64,
-    /// Full builds that edits made worthwhile, by their number or by their effect on the order.
+    /// The number of full builds that replaced an update, because there were many edits, new nodes, rounds of the
+    /// iteration, or edges against the order of components.
     pub worn: u64,
-    /// Edges that were added against the order since the last build.
+    /// The number of edges that were added since the last full build and lead against the order of components.
     pub against: u64,
-    /// The maximum number of rounds that any value needed since the last build.
+    /// The maximum number of rounds of the iteration that the value of any component needed since the last full
+    /// build.
     pub rounds: u32,
-    /// Removed identities that other paths were found to replace.
+    /// The number of times that the two ends of a removed edge within a component were still connected by another
+    /// path, so that the component was not split there.
     pub replaced: u64,
-    /// Closed sets of nodes that were cut off a component.
+    /// The number of times that a set of nodes was cut off a component, because the component was no longer strongly
+    /// connected.
     pub cuts: u64,
-    /// Components that were decomposed as a whole.
+    /// The number of components that were split by computing all their strongly connected components from scratch.
     pub splits: u64,
-    /// Components that resulted from cuts and splits.
+    /// The number of new components that were split off other components.
     pub pieces: u64,
-    /// Functions that were reported as changed.
+    /// The number of functions that callers reported as changed.
     pub changed_functions: u64,
-    /// Evaluations of queued components.
+    /// The number of times that a component was evaluated.
     pub looks: u64,
-    /// Changes of the history of a component.
+    /// The number of times that the value of a component changed.
     pub changes: u64,
 }
 
-/// The system and its solution, or what is known of the solution while an update is under way.
+/// The system of inclusions and its least solution; while an update is running, the solution is incomplete.
 #[derive(Clone, Debug)]
 pub(super) struct SolverState<V> {
-    /// The least value.
+    /// The least value of the lattice.
     pub(super) bottom: V,
-    /// The system, with the edits that were applied. The fields below belong to it once it was built.
+    /// The system as a graph, with the edits that were applied so far. After a full build, the fields below describe
+    /// this graph.
     pub(super) graph: Graph<V>,
-    /// The components and their values.
+    /// The strongly connected components of the graph, and their values.
     pub(super) parts: Parts<V>,
-    /// The order of the components.
+    /// The order of the components, in which nearly all values flow from earlier to later components.
     pub(super) order: Order,
-    /// The components to be evaluated.
+    /// The queue of components to be evaluated.
     pub(super) work: Work<V>,
-    /// For each component that may have fallen apart, pairs of nodes: the component is strongly connected if the
-    /// first node of each pair reaches the second one along identities.
+    /// For each component that may no longer be strongly connected, pairs of its nodes (doubts). The component is
+    /// strongly connected if the first node of each pair reaches the second, against the flow of values, along edges
+    /// with the identity as function.
     pub(super) doubts: BTreeMap<ComponentId, Vec<(NodeId, NodeId)>>,
-    /// The nodes seen by searches.
+    /// Marks of the nodes that searches within components have visited.
     pub(super) marks: Marks,
-    /// Components whose nodes may have another value than the reported one.
+    /// The components whose value may have changed since the last call of `take_changed`.
     pub(super) touched: Vec<ComponentId>,
-    /// Counters of the work done so far.
+    /// Counters of the work that the solver has done so far.
     pub(super) statistics: Statistics,
 }
 
 impl<V: Copy + Eq + Hash> SolverState<V> {
-    /// The state of a solver without nodes.
+    /// Returns the state of a solver without nodes.
     pub(super) fn new(bottom: V) -> Self {
         SolverState {
             bottom,
@@ -89,30 +96,33 @@ impl<V: Copy + Eq + Hash> SolverState<V> {
         self.marks.reserve(n);
     }
 
-    /// Lists a component among those whose value may differ from the reported one.
+    /// Adds a component to the list of components whose value may have changed since the last call of `take_changed`.
     pub(super) fn touch(&mut self, id: ComponentId) {
         if !std::mem::replace(&mut self.parts.get_mut(id).touched, true) {
             self.touched.push(id);
         }
     }
 
-    /// Queues a component to be evaluated from a round on.
+    /// Queues a component for evaluation from the round `round` of the iteration on.
     pub(super) fn wait(&mut self, id: ComponentId, round: Round) {
         self.work.look(&self.order, id, round);
     }
 
-    /// Whether what flows from `of` to `user` arrives only in the next round.
+    /// Returns whether an edge from the component `of` to the component `user` leads against the order of components,
+    /// so that a value arrives one round later along this edge.
     pub(super) fn is_against(&self, user: ComponentId, of: ComponentId) -> bool {
         !self.order.is_before(of, user)
     }
 
-    /// The history of a component into which nothing flows.
+    /// Returns the history of a component that has the least value after each round of the iteration.
     pub(super) fn constant(&self) -> History<V> {
         History::constant(self.bottom)
     }
 
-    /// Changes the counts of `user`, if it has any, given the history of `of`, and queues `user` from the round that
-    /// `change` returns. Returns whether there are counts.
+    /// Calls `change` with the counters of the component `user` and the value of the component `of` after each round
+    /// of the iteration. `change` updates the counters, and returns the first round in which the value of `user` may
+    /// change; `user` is queued for evaluation from this round on. Returns `false`, and does nothing, if `user` has
+    /// no counters.
     pub(super) fn recount<L>(
         &mut self,
         lattice: &mut L,
@@ -128,7 +138,8 @@ impl<V: Copy + Eq + Hash> SolverState<V> {
     }
 }
 
-/// Whether an edge is an identity within a component, so that it brings nothing new.
+/// Returns whether an edge from the component `of` to the component `user` is an edge within one component and has
+/// the identity as function, so that no new value arrives along the edge.
 pub(super) fn is_inner(user: ComponentId, of: ComponentId, function: FunctionId) -> bool {
     user == of && function == FunctionId::IDENTITY
 }

@@ -1,5 +1,5 @@
-//! Tests of the data that the solver keeps besides its values, and of the cost of an edit. `tests/incremental.rs`
-//! tests whether the values are right.
+//! Tests of the data that the solver keeps besides the values of nodes, and of the cost of an edit. The file
+//! `tests/incremental.rs` tests whether the values are right.
 
 use rustc_hash::FxHashMap;
 use test_utils::tier;
@@ -11,7 +11,8 @@ use crate::components::{ComponentId, components};
 use crate::fuel::{Cancelled, Fuel};
 use crate::solver::{FunctionId, Lattice, NodeId, solve};
 
-/// Sets of 64 elements; function `f` above 0 removes those whose number is divisible by `f + 1`.
+/// A lattice of sets of 64 elements, as bits of a number. The function with the number `f` above 0 removes the
+/// elements whose number is divisible by `f + 1`.
 #[derive(Default)]
 struct Bits {
     operations: u32,
@@ -56,7 +57,8 @@ fn solved(solver: &mut Incremental<u64>) {
     assert_eq!(solver.solve(&mut Bits::default(), &mut || false), Ok(()));
 }
 
-/// Returns what is inconsistent in the data that a solver keeps after it has found a solution.
+/// Returns a description of an inconsistency in the data that a solver keeps after it has found a solution; `None` if
+/// the data is consistent.
 fn flaw(solver: &Incremental<u64>) -> Option<String> {
     let SolverState { graph, parts, order, .. } = &solver.state;
     if !graph.is_sound() {
@@ -78,13 +80,16 @@ fn flaw(solver: &Incremental<u64>) -> Option<String> {
     let (hanging, n) =
         components(graph.n_nodes(), 0..graph.n_nodes() as u32, identities, || Ok::<(), ()>(())).ok()?;
     if n != parts.len() || hanging.len() != graph.n_nodes() {
-        return Some(format!("{} components where there are {n}", parts.len()));
+        return Some(format!("the solver has {} components, but its graph has {n}", parts.len()));
     }
     for id in parts.ids() {
         let component = parts.get(id);
         let n_edges: usize = parts.nodes(id).map(|it| graph.edges(it).len()).sum();
         if component.n_edges != n_edges || solver.state.work.need(id).is_some() {
-            return Some(format!("{id:?} does not have {} edges, or is still queued", component.n_edges));
+            return Some(format!(
+                "{id:?} is still queued, or does not have {} edges as recorded",
+                component.n_edges
+            ));
         }
         let (mut sources, mut total) = (FxHashMap::default(), History::constant(0));
         let mut comes = |round: Round, function, value| {
@@ -109,7 +114,7 @@ fn flaw(solver: &Incremental<u64>) -> Option<String> {
             }
         }
         if total != component.history {
-            return Some(format!("{id:?} has {:?} and should have {total:?}", component.history));
+            return Some(format!("{id:?} has the history {:?} instead of {total:?}", component.history));
         }
         if let Some(counts) = &component.counts
             && counts.sources().collect::<FxHashMap<_, _>>() != sources
@@ -147,7 +152,10 @@ fn kept_data_is_consistent() {
             solver.state.parts.ids().filter(|&it| solver.state.parts.history(it).only().is_none()).count();
     }
     let least = tier::rounds(12, 50);
-    assert!(counted > least && later > least, "{counted} components with counts, {later} that grow later");
+    assert!(
+        counted > least && later > least,
+        "the test covers too few components: {counted} with counts, {later} with later values"
+    );
 }
 
 #[test]
@@ -204,7 +212,8 @@ fn pieces_are_in_order() {
     }
 }
 
-/// A ring of nodes with chords; each node has a caller that nobody calls.
+/// Returns a system with a ring of `n` nodes and additional edges (chords) between them. The value of each node of
+/// the ring also flows into a further node, out of which no edge leads.
 fn ring(n: u32) -> Incremental<u64> {
     let mut solver = Incremental::new(0);
     (0..2 * n).for_each(|_| _ = solver.add());
@@ -279,7 +288,10 @@ fn cancellation_is_checked_often() {
         assert_eq!(solver.solve(&mut lattice, &mut asked), Ok(()));
         most = most.max(bits.borrow().operations);
     }
-    assert!(most <= 256 && n_asked > 500, "{most} operations without a check, {n_asked} checks");
+    assert!(
+        most <= 256 && n_asked > 500,
+        "too many operations ({most}) without a cancellation check, or too few checks ({n_asked})"
+    );
     let solution = solve(&solver.system(), &mut Bits::default());
     assert!((0..solver.n_nodes() as u32).all(|it| solver.value(NodeId(it)) == solution.value(NodeId(it))));
 }

@@ -8,17 +8,18 @@ use super::order::Order;
 use crate::components::ComponentId;
 use crate::solver::Lattice;
 
-/// The reason why a component is queued.
+/// The reason why a component is queued to be evaluated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Need<V> {
-    /// The value may be wrong from this round on.
+    /// The component's value may be wrong from this round of the iteration on, and must be recomputed.
     Look(Round),
-    /// This is joined in from this round on; otherwise the value is right.
+    /// The value `V` must be joined into the component's value after this round of the iteration and all later
+    /// rounds. Apart from that, the component's value is correct.
     Gain(Round, V),
 }
 
 impl<V: Copy> Need<V> {
-    /// The first round in which the value may be wrong.
+    /// Returns the first round of the iteration after which the component's value may be wrong.
     pub(super) fn round(self) -> Round {
         match self {
             Need::Look(round) | Need::Gain(round, _) => round,
@@ -26,16 +27,18 @@ impl<V: Copy> Need<V> {
     }
 }
 
-/// A queue sorted by round, then by the order of the components. A component is queued at most once.
+/// The queue of components to be evaluated, sorted by the round of the iteration from which their value may be wrong,
+/// then by the order of components. A component is queued at most once.
 #[derive(Clone, Debug)]
 pub(super) struct Work<V> {
     needs: Vec<Option<Need<V>>>,
-    /// Components queued while the order may change; may contain duplicates, and components that are no longer
-    /// queued.
+    /// The components that were queued while the order of components could change, so that they could not be sorted.
+    /// The list may contain duplicates, and components that are no longer queued.
     unsorted: Vec<ComponentId>,
-    /// The other components. An entry is void if its component is not queued for the entry's round.
+    /// The queued components that are sorted, each with its round and its label in the order of components. An entry
+    /// is ignored if its component is no longer queued for the entry's round.
     sorted: BinaryHeap<Reverse<(Round, u64, ComponentId)>>,
-    /// The version of the order by which `sorted` is sorted.
+    /// The version of the order of components from which the labels in `sorted` come.
     version: u64,
     is_sorting: bool,
 }
@@ -46,7 +49,7 @@ impl<V: Copy> Work<V> {
         self.needs.reserve(n);
     }
 
-    /// An empty queue for `n` components.
+    /// Returns an empty queue for the components with numbers below `n`.
     pub(super) fn new(n: usize) -> Self {
         Work {
             needs: vec![None; n],
@@ -57,17 +60,18 @@ impl<V: Copy> Work<V> {
         }
     }
 
-    /// Makes room for the components below `n`.
+    /// Extends the queue, so that it can hold all components with numbers below `n`.
     pub(super) fn grow(&mut self, n: usize) {
         self.needs.resize(n, None);
     }
 
-    /// The reason why a component is queued; `None` if it is not.
+    /// Returns the reason why a component is queued; `None` if the component is not queued.
     pub(super) fn need(&self, id: ComponentId) -> Option<Need<V>> {
         self.needs[id.index()]
     }
 
-    /// Queues a component to be evaluated from this round on, or from an earlier one for which it is queued already.
+    /// Queues a component to be recomputed from the round `round` of the iteration on; from an earlier round if the
+    /// component is queued for that one already. Does nothing if `round` is `Round::NEVER`.
     pub(super) fn look(&mut self, order: &Order, id: ComponentId, round: Round) {
         let old = self.need(id).map_or(Round::NEVER, Need::round);
         if round != Round::NEVER {
@@ -75,7 +79,9 @@ impl<V: Copy> Work<V> {
         }
     }
 
-    /// Queues a component to have a value joined in from a round on.
+    /// Queues a component into whose value `value` must be joined from the round `round` of the iteration on. If the
+    /// component is already queued for another round or another reason, it will be recomputed from the earlier of the
+    /// two rounds on.
     pub(super) fn gain<L>(
         &mut self,
         lattice: &mut L,
@@ -105,12 +111,13 @@ impl<V: Copy> Work<V> {
         }
     }
 
-    /// Stops sorting; from now on the order may change.
+    /// Stops sorting the queue, so that the order of components may change until [`Work::resume`] is called.
     pub(super) fn pause(&mut self) {
         self.is_sorting = false;
     }
 
-    /// Sorts the queue and keeps it sorted; from now on the order must not change.
+    /// Sorts the queue, and keeps it sorted from now on. The order of components must not change until
+    /// [`Work::pause`] is called.
     pub(super) fn resume(&mut self, order: &Order) {
         if self.version != order.version() {
             self.unsorted.extend(std::mem::take(&mut self.sorted).into_iter().map(|it| it.0.2));
@@ -122,7 +129,8 @@ impl<V: Copy> Work<V> {
         self.is_sorting = true;
     }
 
-    /// The first component and the reason why it is queued; it stays in the queue.
+    /// Returns the first component of the queue, and the reason why it is queued; `None` if the queue is empty. The
+    /// component stays in the queue.
     pub(super) fn first(&mut self) -> Option<(ComponentId, Need<V>)> {
         while let Some(&Reverse((round, _, id))) = self.sorted.peek() {
             match self.needs[id.index()] {

@@ -1,4 +1,4 @@
-//! What a branch tells about the values that it compares.
+//! The facts that follow from a branch about the values that it compares.
 
 use bir::body::{Body, Expr, ExprId, Var};
 use bir::ops::{BinaryOp, CmpOp, Cond};
@@ -6,7 +6,8 @@ use bir::ops::{BinaryOp, CmpOp, Cond};
 use super::scan::Scan;
 use super::state::What;
 
-/// Calls `f` with each fact that holds where the comparison holds.
+/// Calls `f` with each fact that follows if the comparison `left cond right` holds: a variable, and a property of its
+/// value.
 pub(super) fn known_after(
     body: &Body,
     scan: &Scan<'_>,
@@ -43,7 +44,7 @@ fn null_test(scan: &Scan<'_>, cond: Cond, e: ExprId, mut f: impl FnMut(Var, What
     }
 }
 
-/// Calls `f` with the facts that follow from `var cond number`, for an int or a long.
+/// Calls `f` with each fact about `var` that follows if the comparison `var cond number` of ints or longs holds.
 fn number_test(var: Var, cond: Cond, number: i64, mut f: impl FnMut(Var, What)) {
     let (not_zero, not_negative) = match cond {
         Cond::Eq => (number != 0, number >= 0),
@@ -64,7 +65,7 @@ fn number_test(var: Var, cond: Cond, number: i64, mut f: impl FnMut(Var, What)) 
     }
 }
 
-/// The comparison that holds exactly when `cond` does not.
+/// Returns the comparison that holds if and only if `cond` does not hold.
 pub(super) fn negated(cond: Cond) -> Cond {
     match cond {
         Cond::Eq => Cond::Ne,
@@ -76,7 +77,8 @@ pub(super) fn negated(cond: Cond) -> Cond {
     }
 }
 
-/// The comparison with its operands exchanged.
+/// Returns the comparison that holds for exchanged operands if and only if `cond` holds for the operands: for example
+/// `>` for `<`.
 fn swapped(cond: Cond) -> Cond {
     match cond {
         Cond::Lt => Cond::Gt,

@@ -1,12 +1,12 @@
-//! Which assertions always hold, and by which fact (`semantics.md` §3.5).
+//! Finds the assertions that always hold, each with the fact that proves it (`semantics.md` §3.5).
 //!
-//! Facts are about values of variables, never about the heap. They begin at an assertion or branch that was passed,
-//! an allocation, a constant or a handler; they are copied with the value, and end when the variable's place is
-//! assigned. Where paths join, the facts known on all of them are kept.
+//! Facts are about values of variables, never about the heap. A fact begins at an assertion or branch that was
+//! passed, an allocation, a constant or a handler; it is copied with the value, and ends when the variable's place is
+//! assigned. Where paths join, the facts known on all paths are kept.
 //!
-//! Most assertions need no flow analysis: temporaries are assigned once, so the instruction that made the value
-//! tells enough. The forward pass runs only if an assertion is left unproved whose variables are mentioned
-//! elsewhere.
+//! Most assertions need no flow analysis: temporaries are assigned once, so the instruction that computed the value
+//! is known. The forward pass runs only if an assertion is left unproved, and its variables occur at other
+//! instructions that yield facts.
 
 mod branch;
 mod prove;
@@ -26,7 +26,7 @@ use state::{Fact, State, What, meet_one};
 use crate::blocks::{Blocks, Handlers};
 use crate::discharge::Proof;
 
-/// Memory that is reused from one method to the next.
+/// Working memory for the search for proofs, reused from one method to the next.
 #[derive(Default)]
 pub struct Scratch {
     tables: Tables,
@@ -35,7 +35,8 @@ pub struct Scratch {
     made: Made,
 }
 
-/// Returns the assertions of a method that always hold, each with its proof, ascending.
+/// Returns the assertions of a method that always hold, each with its proof, ascending by instruction. `scratch` is
+/// working memory.
 pub fn proofs(body: &Body, scratch: &mut Scratch) -> Box<[(InstrId, Proof)]> {
     let Scratch { tables, proved, memory, .. } = scratch;
     let mut scan = Scan::new(body, tables);
@@ -55,8 +56,10 @@ pub fn proofs(body: &Body, scratch: &mut Scratch) -> Box<[(InstrId, Proof)]> {
     proved.as_slice().into()
 }
 
-/// Like [`proofs`], for callers that need only which exceptions assertions raise under which rows, and in which
-/// order these first occur: often a single pass over the body settles that.
+/// Returns assertions of a method that always hold, each with its proof, ascending by instruction. Some of those that
+/// [`proofs`] returns may be missing, but the result suffices to determine which exceptions the assertions raise
+/// under which exception-table rows, and in which order these exceptions first occur. This is cheaper than
+/// [`proofs`], because often a single pass over the body suffices.
 pub fn proofs_of_raised(body: &Body, scratch: &mut Scratch) -> Box<[(InstrId, Proof)]> {
     if settled(body, &mut scratch.made, &mut scratch.proved) {
         return scratch.proved.as_slice().into();
@@ -76,21 +79,23 @@ fn use_in_open(scan: &mut Scan<'_>, check: Check) -> bool {
     helps
 }
 
-/// What is known of an assertion.
+/// Whether it is known so far that an assertion always holds, and how it was proved.
 #[derive(Clone, Copy)]
 enum Known {
-    /// Proved on all paths, without the forward pass.
+    /// The assertion holds on all paths; this was proved without the forward pass.
     Always(Proof),
-    /// Proved or not by the latest visit of the forward pass.
+    /// The result of the forward pass when it last visited the assertion: the proof, or `None` if the assertion could
+    /// not be proved.
     Here(Option<Proof>),
 }
 
-/// The forward pass: a greatest fixpoint, lowest block first. The facts at the start of a block only become fewer,
-/// so the result of the last visit of each block is the one that holds.
+/// The forward pass, which tracks facts about the values of variables and proves assertions from these facts. It
+/// computes a greatest fixpoint, and always visits the pending block with the lowest number. Facts at the start of a
+/// block are only removed, never added, so the result of the last visit of a block is its final result.
 struct Flow<'a> {
     body: &'a Body,
     scan: &'a Scan<'a>,
-    /// No block below this one is pending.
+    /// A number such that no block with a lower number is pending (still to be visited).
     lowest: usize,
     m: &'a mut Memory,
 }
@@ -99,22 +104,26 @@ struct Flow<'a> {
 struct Memory {
     blocks: Blocks,
     handlers: Handlers,
-    /// For each block, the range of its facts in `pool`; `None` before the block is reached.
+    /// For each block, the range of `pool` that holds the facts at the start of the block: index and length. `None`
+    /// until the pass reaches the block.
     at_start: Vec<Option<(u32, u32)>>,
     pool: Vec<Fact>,
     pending: Vec<bool>,
-    /// The result for each instruction; only those of assertions have a meaning.
+    /// For each instruction that is an assertion, whether it is proved. The entries of other instructions are not
+    /// used.
     known: Vec<Known>,
     state: State,
-    /// The facts that hold at every point of the current block where an exception can be raised.
+    /// The facts that hold before every instruction of the visited block, and so also whenever the block raises an
+    /// exception.
     raised: State,
 }
 
-/// The maximum number of instructions visited, for each instruction of the body.
+/// The forward pass gives up if it visits the instructions of a method more often than this on average.
 const MAX_VISITS: usize = 16;
 
 impl<'a> Flow<'a> {
-    /// Completes `proved`, unless the method needs too many handlers or visits.
+    /// Adds to `proved` the assertions that the forward pass proves. If the method has too many handlers, or the pass
+    /// needs too many visits of blocks, `proved` is left unchanged.
     fn run(body: &'a Body, scan: &'a Scan<'a>, m: &'a mut Memory, proved: &mut Vec<(InstrId, Proof)>) {
         m.blocks.fill(body);
         if m.handlers.fill(body, &m.blocks).is_none() {
@@ -227,7 +236,8 @@ impl<'a> Flow<'a> {
         self.m.raised = raised;
     }
 
-    /// Passes the facts on to the blocks that come next.
+    /// Passes the facts `state`, which hold at the end of a block, to the blocks that control may enter from there.
+    /// `last` is the last instruction of the block.
     fn leave(&mut self, block: u32, last: InstrId, state: &mut State) {
         let (body, scan) = (self.body, self.scan);
         let instr = &body.instrs[last];
@@ -252,7 +262,8 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Applies the effect of one instruction that completes normally. Returns whether a fact was forgotten.
+    /// Applies the effect of the instruction `id`, if it completes normally, to the facts `state`. Returns whether a
+    /// fact may have been removed.
     fn pass(&mut self, id: InstrId, state: &mut State) -> bool {
         match self.body.instrs[id] {
             Instr::Assert(check) => {
@@ -281,7 +292,8 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Forgets the facts about a variable that gets another value. Returns whether a fact was forgotten.
+    /// Removes the facts about the variable `var`, which gets a new value, from `state`. Returns whether a fact was
+    /// removed.
     fn kill(&self, var: Var, state: &mut State) -> bool {
         // Locals of other kinds may overlap with this one; other places do not overlap.
         let matters = matches!(var.place(), Place::Local(_)) || self.scan.is_followed(var);
@@ -297,7 +309,7 @@ impl<'a> Flow<'a> {
         if !scan.is_followed(var) {
             return self.kill(var, state);
         }
-        // This comes before the place is overwritten, as the value may come from there.
+        // The question comes before the variable is overwritten, because its old value may be part of the new value.
         let not_null = not_null(body, scan, Some(state), e);
         let before = state.facts().len();
         match from {
@@ -338,7 +350,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Learns what follows from a check that was passed.
+    /// Adds to `state` the facts that follow if the assertion `check` of the instruction `id` did not fail.
     fn learn_check(&self, id: InstrId, check: Check, state: &mut State) {
         let why = Proof::Tested(id);
         let mut learn = |e: ExprId, what| {

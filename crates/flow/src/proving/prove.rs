@@ -1,4 +1,4 @@
-//! Whether a check holds, given the facts that are known before it.
+//! Proves a single check from the facts that are known before its instruction.
 
 use bir::body::{Body, Check, Expr, ExprId, Instr, InstrId};
 use bir::ops::UnOp;
@@ -9,7 +9,8 @@ use super::state::{State, What};
 use crate::discharge::Proof;
 use crate::throwables::well_known;
 
-/// Returns the fact that proves the check. Without a state, only what holds on all paths is used.
+/// Returns the fact that proves that the assertion `check` never fails; `None` if there is no such fact. `state`
+/// holds the facts known before the assertion; if it is `None`, only facts that hold on all paths are used.
 pub(super) fn prove(body: &Body, scan: &Scan<'_>, state: Option<&State>, check: Check) -> Option<Proof> {
     match check {
         Check::NotNull(e) => not_null(body, scan, state, e),
@@ -37,7 +38,7 @@ pub(super) fn prove(body: &Body, scan: &Scan<'_>, state: Option<&State>, check: 
     }
 }
 
-/// Returns why the value is not null.
+/// Returns the fact that proves that the value of the expression `e` is not null; `None` if there is no such fact.
 pub(super) fn not_null(body: &Body, scan: &Scan<'_>, state: Option<&State>, e: ExprId) -> Option<Proof> {
     match scan.origin(e, |_| {}) {
         Origin::This => Some(Proof::This),
@@ -53,7 +54,8 @@ pub(super) fn not_null(body: &Body, scan: &Scan<'_>, state: Option<&State>, e: E
     }
 }
 
-/// The allocation that made the value.
+/// Returns the instruction that allocated the object that is the value of `e`; `None` if this instruction is not
+/// known.
 fn made(body: &Body, scan: &Scan<'_>, state: Option<&State>, e: ExprId) -> Option<InstrId> {
     match not_null(body, scan, state, e) {
         Some(Proof::Allocated(id)) => Some(id),
@@ -61,7 +63,8 @@ fn made(body: &Body, scan: &Scan<'_>, state: Option<&State>, e: ExprId) -> Optio
     }
 }
 
-/// The exact class of the object that the instruction allocates.
+/// Returns the exact class of the object or array that the instruction allocates; `None` if the instruction allocates
+/// nothing.
 fn class_made(body: &Body, id: InstrId) -> Option<ClassName> {
     match body.instrs[id] {
         Instr::New(_, constructor, _) => Some(constructor.class()),
@@ -86,7 +89,7 @@ fn constant(body: &Body, scan: &Scan<'_>, state: Option<&State>, e: ExprId) -> O
     }
 }
 
-/// The length of the array that the instruction allocates, if it is a constant.
+/// Returns the length of the array that the instruction allocates; `None` if the length is not a known constant.
 fn length_made(body: &Body, scan: &Scan<'_>, id: InstrId) -> Option<i32> {
     // The allocation ran earlier, so only a length that is the same at every execution counts.
     match body.instrs[id] {
@@ -113,7 +116,7 @@ fn bound(body: &Body, scan: &Scan<'_>, state: Option<&State>, array: ExprId, ind
     })
 }
 
-/// Returns why the value is null.
+/// Returns the fact that proves that the value of the expression `e` is null; `None` if there is no such fact.
 fn null(body: &Body, scan: &Scan<'_>, state: Option<&State>, e: ExprId) -> Option<Proof> {
     match scan.origin(e, |_| {}) {
         Origin::Expr(e) => (body.exprs[e] == Expr::Null).then_some(Proof::Constant),
@@ -142,7 +145,8 @@ fn store(body: &Body, scan: &Scan<'_>, state: Option<&State>, array: ExprId, val
     (fits(well_known().object) || value_fits().is_some()).then_some(Proof::Allocated(id))
 }
 
-/// The exact class of a string or class constant.
+/// Returns the exact class of the value of the expression `e` if it is a string constant or a class constant; else
+/// `None`.
 fn exact_constant(body: &Body, scan: &Scan<'_>, e: ExprId) -> Option<ClassName> {
     match scan.origin(e, |_| {}) {
         Origin::Expr(e) => match body.exprs[e] {

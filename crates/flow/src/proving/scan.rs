@@ -1,5 +1,5 @@
-//! What one pass over the instructions tells before the forward pass: the values of temporaries, and which variables
-//! are worth following.
+//! A pass over the instructions before the forward pass. It finds the values of temporaries, and the variables about
+//! which the forward pass must track facts.
 
 use bir::body::{Body, Check, Expr, ExprId, Instr, InstrId, Place, Var, instr_id, ordinal};
 use bir::ops::UnOp;
@@ -8,56 +8,60 @@ use classfile::names::ClassName;
 
 use crate::reaching::overlap;
 
-/// The origin of a value, as far as it is the same at every execution.
+/// The origin of the value of an expression, as far as the origin is the same at every execution of the expression.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Origin {
-    /// The receiver.
+    /// The value is the receiver of the method.
     This,
-    /// The result of this allocation.
+    /// The value is the object that this instruction allocated.
     Made(InstrId),
-    /// The exception that this handler caught.
+    /// The value is the exception that this `catch` instruction caught.
     Caught(InstrId),
-    /// The value of this expression, which is not a variable.
+    /// The value was computed by this expression, which is not a variable.
     Expr(ExprId),
-    /// The value of this variable, which is assigned in several places, or by an instruction that tells nothing of
-    /// the value.
+    /// The value is that of this variable. Several instructions assign the variable, or a single instruction that
+    /// determines no fact about the value.
     Var(Var),
 }
 
 const NEVER: u32 = u32::MAX;
 const OFTEN: u32 = u32::MAX - 1;
-/// The maximum number of copies that are followed.
+/// The maximum number of copies from variable to variable that are followed to find the origin of a value.
 const MAX_COPIES: usize = 16;
 
-/// The result of the pass.
+/// The result of a pass over the instructions of a body: how the instructions assign and use variables.
 pub(super) struct Scan<'a> {
     body: &'a Body,
-    /// The receiver, if no instruction overwrites it.
+    /// The variable that holds the receiver; `None` if the method is static or an instruction overwrites the
+    /// variable.
     this: Option<Var>,
-    /// The receiver at entry, if an instruction overwrites it.
+    /// The variable that holds the receiver at entry, if an instruction overwrites it later; else `None`.
     pub(super) first_this: Option<Var>,
     tables: &'a mut Tables,
 }
 
-/// What is known of each place. The memory is reused from one body to the next.
+/// What the pass over the instructions found about the place (local, stack slot or temporary) of each variable. The
+/// memory is reused from one body to the next.
 #[derive(Default)]
 pub(super) struct Tables {
-    /// For each temporary the instruction that assigns it, or [`NEVER`] or [`OFTEN`].
+    /// For each temporary, the ordinal of the only instruction that assigns it; [`NEVER`] if no instruction does,
+    /// [`OFTEN`] if several do.
     made: Vec<u32>,
-    /// For each place the number of mentions, counted up to two, where a fact begins, is copied or is used; the top
-    /// bit tells whether an assertion that is not yet proved can profit.
+    /// For each place of a local, the number of instructions at which a fact about the local begins, is copied or is
+    /// used; the count stops at two. The top bit is [`USEFUL`].
     locals: Vec<u8>,
     stack: Vec<u8>,
     temps: Vec<u8>,
-    /// The copies: pairs of target and source.
+    /// The assignments of a variable to a variable in the body, as pairs of the assigned variable and the copied
+    /// variable.
     copies: Vec<(Var, Var)>,
 }
 
-/// The bit of a place that an unproved assertion uses, directly or through copies.
+/// The bit that marks the place of a variable that some unproved assertion uses, directly or through copies.
 const USEFUL: u8 = 0x80;
 
 impl<'a> Scan<'a> {
-    /// Scans the whole body.
+    /// Examines all instructions of `body`. The old contents of `tables` are replaced.
     pub(super) fn new(body: &'a Body, tables: &'a mut Tables) -> Self {
         let this = (!body.flags.is_static()).then(|| Var::local(0, Kind::Ref));
         tables.made.clear();
@@ -139,16 +143,16 @@ impl<'a> Scan<'a> {
         &mut list[i]
     }
 
-    /// Marks a variable as used by an assertion that is not yet proved. Returns whether facts can help the
-    /// assertion.
+    /// Marks a variable as used by an assertion that is not yet proved. Returns whether an instruction other than
+    /// this assertion may yield facts about the variable.
     pub(super) fn use_in_open(&mut self, var: Var) -> bool {
         let it = self.place(var);
         *it |= USEFUL;
         *it & !USEFUL >= 2
     }
 
-    /// Marks the sources of useful variables as useful, and the copies of useful variables too, since facts about a
-    /// copy may hold for the same value.
+    /// Extends the marks that [`Scan::use_in_open`] sets: also marks the variables that are copied to or from a
+    /// marked variable, because facts about one of the two may hold for the value of the other.
     pub(super) fn spread_use(&mut self) {
         let copies = std::mem::take(&mut self.tables.copies);
         let mut changed = true;
@@ -191,7 +195,9 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Whether facts about the variable can matter: something begins one and an unproved assertion uses it.
+    /// Returns whether the forward pass must track facts about the variable. That is so if an unproved assertion uses
+    /// the variable, directly or through copies, and an instruction other than this assertion may yield a fact about
+    /// the variable.
     pub(super) fn is_followed(&self, var: Var) -> bool {
         let n = match var.place() {
             Place::Local(i) => self.tables.locals.get(usize::from(i)),
@@ -201,7 +207,8 @@ impl<'a> Scan<'a> {
         n.is_some_and(|&it| it >= USEFUL | 2)
     }
 
-    /// The variable of which the expression is a copy.
+    /// Returns the variable of which the expression `e` is a copy, possibly with casts; `None` if `e` is not a copy
+    /// of a variable.
     pub(super) fn copied(&self, mut e: ExprId) -> Option<Var> {
         loop {
             match self.body.exprs[e] {
@@ -212,10 +219,11 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Returns the origin of the value; calls `cast` with each cast on the way.
+    /// Returns the origin of the value of the expression `e`. Calls `cast` with the class of each cast between the
+    /// origin and the expression.
     ///
-    /// A variable in the answer is the one that the expression names: the one from which it was copied may hold a
-    /// newer value by now.
+    /// If the origin is a variable, the result is the variable that `e` itself names. It is not a variable whose
+    /// value was copied into that one earlier, because such a variable may have a new value by now.
     pub(super) fn origin(&self, mut e: ExprId, mut cast: impl FnMut(ClassName)) -> Origin {
         let mut named = None;
         for _ in 0..MAX_COPIES {
@@ -251,7 +259,8 @@ impl<'a> Scan<'a> {
         named.map_or(Origin::Expr(e), Origin::Var)
     }
 
-    /// The only instruction that assigns the temporary.
+    /// Returns the only instruction that assigns the variable; `None` if the variable is not a temporary, or if no
+    /// instruction or several instructions assign it.
     fn only_assignment(&self, var: Var) -> Option<InstrId> {
         let Place::Temp(i) = var.place() else { return None };
         let id = *self.tables.made.get(i as usize)?;
@@ -261,7 +270,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Whether the expression alone answers all questions about its value.
+/// Returns whether the expression alone determines all facts that can be proved about its value.
 fn tells_enough(e: &Expr) -> bool {
     match e {
         Expr::Int(_)

@@ -1,5 +1,4 @@
-//! A quick check whether the exceptions that the assertions of a body raise are settled, whatever else may be
-//! proved.
+//! A quick check whether one pass over a body suffices to determine which exceptions its assertions raise.
 
 use bir::body::{Body, Check, Expr, ExprId, Instr, InstrId, Place, Var, ordinal};
 use bir::ops::UnOp;
@@ -10,20 +9,24 @@ use crate::discharge::Proof;
 use crate::reaching::overlap;
 use crate::throwables::well_known;
 
-/// Whether each assertion plainly holds, or cannot be proved by any means, or comes after one that cannot be proved,
-/// raises the same exception, and is covered by the same rows. Then proving more assertions changes neither what the
-/// body raises nor in which order. `proved` receives the assertions that plainly hold; if the result is `false`, it
-/// is of no use.
+/// Fills `proved` with the assertions that always hold by their operands alone, and returns whether these suffice:
+/// whether proving further assertions would change neither which exceptions the body raises nor their order. If the
+/// result is `false`, `proved` must not be used.
 ///
-/// The check is a single pass over the instructions. It follows the path that falls through, and tracks the
-/// variables about which no fact is known there; where paths join, nothing more is known than on each of them.
+/// The result is `true` if each assertion is of one of three kinds: it is in `proved`; it cannot be proved by any
+/// means; or it comes after an assertion that cannot be proved, that raises the same exception and that is covered by
+/// the same exception-table rows.
+///
+/// The check is a single pass over the instructions, along the path on which each instruction falls through to the
+/// next. It tracks the variables about which no fact is known on that path; where paths join, no more facts are known
+/// than on each path.
 pub(super) fn settled(body: &Body, made: &mut Made, proved: &mut Vec<(InstrId, Proof)>) -> bool {
     made.clear();
     proved.clear();
     let mut coverage = (!body.rows.is_empty()).then(|| Coverage::new(body));
     let mut rows = Vec::new();
     let mut fresh = Fresh::at_entry(body);
-    // The kinds of assertions of which one cannot be proved under the current rows.
+    // The kinds of assertions for which an assertion under the current rows cannot be proved, as bits.
     let mut failing = 0_u8;
     for (id, instr) in body.instrs.iter() {
         if let Instr::Assert(check) = *instr {
@@ -70,7 +73,7 @@ pub(super) fn settled(body: &Body, made: &mut Made, proved: &mut Vec<(InstrId, P
     true
 }
 
-/// The bit that stands for the exception of an assertion.
+/// Returns the bit for the kind of an assertion. Assertions that raise the same exception have the same bit.
 fn kind(check: Check) -> u8 {
     match check {
         Check::NotNull(_) => 1,
@@ -91,12 +94,12 @@ fn operands(check: Check) -> [Option<ExprId>; 2] {
     }
 }
 
-/// The temporaries whose values were allocated.
+/// The temporaries whose values are newly allocated objects, as far as the check has passed over the instructions.
 #[derive(Default)]
 pub(super) struct Made {
-    /// One more than the number of the temporary that was assigned last.
+    /// The number of the temporary that was assigned last, plus one; 0 if none was assigned yet.
     next: u32,
-    /// Pairs of temporary and allocation, ascending.
+    /// Pairs of a temporary's number and the instruction that allocates the temporary's value, ascending by number.
     allocated: Vec<(u32, InstrId)>,
 }
 
@@ -106,7 +109,8 @@ impl Made {
         self.allocated.clear();
     }
 
-    /// Records an assignment; returns `false` if the same variable may have another assignment, and that matters.
+    /// Records that the instruction `id` assigns the variable `var`. Returns `false` if [`settled`] must give up: the
+    /// variable is `this`, or a temporary that another instruction may assign, too.
     fn assign(&mut self, body: &Body, var: Var, id: InstrId) -> bool {
         match var.place() {
             Place::Local(_) => body.flags.is_static() || !overlap(var, Var::local(0, Kind::Ref)),
@@ -127,7 +131,8 @@ impl Made {
         }
     }
 
-    /// Returns why the assertion holds on all paths, if that is plain.
+    /// Returns the fact that proves the assertion on all paths, if the assertion's operands alone suffice for a
+    /// proof; else `None`.
     fn proof(&self, body: &Body, check: Check) -> Option<Proof> {
         let constant = |it: bool| it.then_some(Proof::Constant);
         match check {
@@ -178,8 +183,8 @@ impl Made {
     }
 }
 
-/// The variables about which no fact is known, and whose value is not a constant, an allocation or a copy. Only the
-/// first 64 locals and the first 64 temporaries are tracked.
+/// The variables about which no fact is known, and whose value is not a constant, a new object or a copy; one bit for
+/// each variable. Only the first 64 locals and the first 64 temporaries are tracked.
 #[derive(Default)]
 struct Fresh {
     locals: u64,
@@ -187,7 +192,8 @@ struct Fresh {
 }
 
 impl Fresh {
-    /// The parameters, except for the receiver, which is known not to be null.
+    /// Returns the set of the variables about which no fact is known at the entry of the method: all locals except
+    /// the receiver, which is not null.
     fn at_entry(body: &Body) -> Self {
         Fresh { locals: if body.flags.is_static() { u64::MAX } else { u64::MAX << 1 }, temps: 0 }
     }
@@ -215,7 +221,7 @@ impl Fresh {
         }
     }
 
-    /// Whether nothing can be proved about the value.
+    /// Returns whether nothing can be proved about the value of the expression `e`.
     fn is_unknown(&self, body: &Body, e: ExprId) -> bool {
         match body.exprs[e] {
             Expr::Field(..) | Expr::Static(_) | Expr::Elem(..) => true,
@@ -234,7 +240,8 @@ impl Fresh {
         }
     }
 
-    /// Records that something may be learned about the variable in an expression.
+    /// If the expression `e` is a variable or a cast of a variable, records that facts about this variable may be
+    /// known from here on.
     fn touch(&mut self, body: &Body, mut e: ExprId) {
         loop {
             match body.exprs[e] {

@@ -1,4 +1,4 @@
-//! The facts that are known about the values of variables at one point.
+//! The facts that are known about the values of variables at one point of a body.
 
 use bir::body::Var;
 use classfile::names::ClassName;
@@ -6,7 +6,7 @@ use classfile::names::ClassName;
 use crate::discharge::Proof;
 use crate::reaching::overlap;
 
-/// A fact about the value of a variable, and its proof.
+/// A fact: a property of the value of a variable, and why the value has this property.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Fact {
     pub(super) var: Var,
@@ -14,29 +14,29 @@ pub(super) struct Fact {
     pub(super) why: Proof,
 }
 
-/// What a fact says about a value.
+/// The property of a variable's value that a fact states.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum What {
     NotNull,
     Null,
     NotZero,
     NotNegative,
-    /// The value is this int.
+    /// The value is the `int` with this number.
     Int(i32),
-    /// The value is null or of this class.
+    /// The value is null or an instance of this class.
     Is(ClassName),
-    /// The value is an array, and the value of this variable is an index of it.
+    /// The value is an array, and the value of the given variable is a valid index of the array.
     HasIndex(Var),
-    /// The value is an array, and this number is an index of it.
+    /// The value is an array, and the given number is a valid index of the array.
     HasConstIndex(i32),
-    /// The value is that of this other variable.
+    /// The value equals the value of the given variable.
     Same(Var),
 }
 
-/// The maximum number of facts at one point; further ones are dropped.
+/// The maximum number of facts that are tracked at one point of a body; further facts are dropped.
 const MAX_FACTS: usize = 24;
 
-/// The facts that are known at one point.
+/// The facts that are known at one point of a body.
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
     facts: Vec<Fact>,
@@ -60,7 +60,7 @@ impl State {
         self.facts.iter().find(|it| it.var == var && it.what == what).map(|it| it.why)
     }
 
-    /// All facts about the variable.
+    /// Returns all facts about the variable.
     pub(super) fn of(&self, var: Var) -> impl Iterator<Item = &Fact> {
         self.facts.iter().filter(move |it| it.var == var)
     }
@@ -71,7 +71,8 @@ impl State {
         }
     }
 
-    /// Adds a fact about the value of the variable, also for other variables that hold this value.
+    /// Adds the fact that the value of the variable `var` has the property `what`, with the proof `why`, and the same
+    /// fact about the variables that are known to have the same value.
     pub(super) fn learn(&mut self, var: Var, what: What, why: Proof) {
         self.push(var, what, why);
         for i in 0..self.facts.len() {
@@ -83,7 +84,8 @@ impl State {
         }
     }
 
-    /// Forgets the facts about a variable whose place gets another value. Returns whether there were any.
+    /// Removes the facts that refer to the variable `assigned`, which gets a new value, or to a variable that
+    /// overlaps with it. Returns whether a fact was removed.
     pub(super) fn kill(&mut self, assigned: Var) -> bool {
         if self.facts.is_empty() {
             return false;
@@ -99,8 +101,8 @@ impl State {
         self.facts.len() != before
     }
 
-    /// Copies the facts of `from` for `to := from`, where both are different places. Facts about the old value of
-    /// `to` are forgotten.
+    /// Applies the assignment of the variable `from` to the different variable `to`: removes the facts about the old
+    /// value of `to`, and copies the facts about `from` to `to`.
     pub(super) fn copy(&mut self, to: Var, from: Var) {
         self.kill(to);
         // A wide local may have overwritten half of the value that is copied; then nothing is known about that value
@@ -120,13 +122,14 @@ impl State {
         self.push(to, What::Same(from), Proof::Type);
     }
 
-    /// Keeps the facts that are also in `other`.
+    /// Removes the facts that are not also in `other`, the facts that hold on another path.
     pub(super) fn meet(&mut self, other: &[Fact]) {
         self.facts.retain_mut(|it| meet_one(it, other));
     }
 }
 
-/// Whether the fact is among the others. If its proof there is another one, its proof becomes [`Proof::EveryPath`].
+/// Returns whether `other`, the facts that hold on another path, contains a fact with the same variable and the same
+/// property as `fact`. If that fact has a different proof, the proof of `fact` becomes [`Proof::EveryPath`].
 pub(super) fn meet_one(fact: &mut Fact, other: &[Fact]) -> bool {
     match other.iter().find(|it| it.var == fact.var && it.what == fact.what) {
         Some(it) => {

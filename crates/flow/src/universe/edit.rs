@@ -1,15 +1,16 @@
-//! Adding and removing types while sets keep their ids.
+//! Adding types to a universe and removing them, while sets keep their ids.
 //!
 //! Every operation on sets works atom by atom, and the basic sets (cones, what rows catch) treat related atoms
-//! alike. So when a type is added, each of its atoms enters exactly those sets that have the atom which stood for it
-//! before:
-//! - for its unknown subclasses, the atom of the parent's unknown subclasses, of which they were a part;
-//! - for its own objects and its known subclasses to come, the atom of the parent's *known subclasses to come*;
-//! - if its ancestors are not known, for all of these the atom of the *types to come from nowhere*.
+//! alike. So when a type is added, each of its atoms is added to exactly the sets that have a certain older atom:
+//! - the atom of the type's unknown subclasses, to the sets with the atom of the parent's unknown subclasses, which
+//!   included them before;
+//! - the atom of the type's own objects and the atom reserved for its later known subclasses, to the sets with the
+//!   atom that the parent reserved for later known subclasses;
+//! - if the type's ancestors are not known, all these atoms, to the sets with the atom that the universe reserved for
+//!   such types.
 //!
-//! A removed type keeps its atoms, as a part of those from which they were split off. Sets that were built from a
-//! type by its name are invalid once the type was removed, even if it is added again: code that holds such a set
-//! must build it again.
+//! A removed type keeps its atoms. Sets that were built from a type by its name are invalid once the type was
+//! removed, even if the type is added again: code that holds such a set must rebuild it.
 
 use classfile::names::ClassName;
 
@@ -19,8 +20,8 @@ use super::types::{Parent, Throwable, ThrowableType, TypeId};
 use crate::throwables::well_known;
 
 impl Universe {
-    /// The present types below this one, each after the types below it. Types with unknown ancestors count as below
-    /// Throwable.
+    /// Returns the known subtypes of the class, without the class itself; each subtype comes before its own
+    /// supertypes. Types with unknown ancestors count as subtypes of Throwable.
     pub fn below(&self, class: ClassName) -> impl Iterator<Item = ClassName> + '_ {
         let range =
             self.forest.type_of(class).map(|it| it.index() + 1..self.forest.types[it.index()].end.index());
@@ -28,9 +29,10 @@ impl Universe {
         all.iter().rev().filter(|it| !it.is_vacant).map(|it| it.class)
     }
 
-    /// Adds a type that is no other type's superclass. A parent that is not among the types counts as unknown.
-    /// Returns `false`, and changes nothing, if the universe is not editable, if the type is there, or if the
-    /// existing sets do not determine which of them the new type belongs to.
+    /// Adds a type to the universe. If its superclass is no type of the universe, the superclass counts as unknown.
+    /// Returns `false`, and changes nothing, if the universe is not editable; if the type is present, has no
+    /// superclass or is the superclass of a present type; or if the existing sets do not determine which of them must
+    /// contain the new type.
     pub fn add(&mut self, it: Throwable) -> bool {
         let Throwable { class, parent, extensible } = it;
         let is_below = |ty: &ThrowableType| ty.parent == Parent::Class(class) && !ty.is_vacant;
@@ -82,8 +84,10 @@ impl Universe {
         true
     }
 
-    /// Removes a type, provided that the sets still in use contain it only through the cones of its ancestors.
-    /// Returns `false`, and changes nothing, if the type has subtypes, or for the reasons of [`Universe::add`].
+    /// Removes a type from the universe. Existing sets that are still used must not be built from the name of this
+    /// type; they may contain the type only as part of the cone of an ancestor. Returns `false`, and changes nothing,
+    /// if the universe is not editable; if the type is not present, has known subtypes or has no superclass; or if
+    /// the type may have unknown subclasses, but its superclass may not.
     pub fn remove(&mut self, class: ClassName) -> bool {
         let Some(it) = self.forest.type_of(class).filter(|_| self.forest.editable) else { return false };
         let ThrowableType { parent, end, atom, extensible, .. } = self.forest.types[it.index()];

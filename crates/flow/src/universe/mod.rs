@@ -1,10 +1,10 @@
 //! The throwable types of one program as atoms, and sets of them (`engine.md`, "Exception sets, concretely").
 //!
-//! Each type T has an atom *exactly T*; a type that may have unknown subclasses has a second one, *an unknown
+//! Each type T has an atom *exactly T*; a type that may have unknown subclasses has a second atom, *an unknown
 //! subclass whose nearest known ancestor is T*. A cone is the set of the atoms of all known subtypes. Sets of atoms
-//! are hash-consed: two [`SetId`]s are equal exactly when the sets are. Types can be added and removed while sets
-//! keep their ids ([`edit`]); an editable universe has further atoms for that, to which no object belongs and which
-//! callers do not see.
+//! are hash-consed: two [`SetId`]s are equal exactly when the sets are equal. Types can be added and removed while
+//! sets keep their ids ([`edit`]). For this, an editable universe has further atoms, to which no object belongs and
+//! which callers do not see.
 
 mod edit;
 mod sets;
@@ -18,7 +18,7 @@ use self::sets::{AtomSets, SetOp, get, set, words};
 use self::types::{NOWHERE, TypeForest};
 pub use self::types::{Parent, Part, Throwable, TypeId};
 
-/// The throwable types of a program, and the sets of them that were made.
+/// The throwable types of a program, and the hash-consed sets of exceptions of these types.
 #[derive(Clone)]
 pub struct Universe {
     forest: TypeForest,
@@ -26,13 +26,15 @@ pub struct Universe {
     sets: AtomSets,
     all: SetId,
     masks: FxHashMap<ClassName, Masks>,
-    /// The sets already made of a class alone, and of its cone.
+    /// The results of [`Universe::exact`] so far: for some classes, the set of objects of exactly the class.
     exact: FxHashMap<ClassName, SetId>,
+    /// The results of [`Universe::cone`] so far: for some classes, the set of objects of the class and its
+    /// subclasses.
     cones: FxHashMap<ClassName, SetId>,
     covers: Covers,
 }
 
-/// What a row that catches a class catches.
+/// The exceptions that a row of an exception table catches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Masks {
     /// The exceptions that the row certainly catches.
@@ -42,40 +44,41 @@ pub struct Masks {
 }
 
 impl Universe {
-    /// Creates the universe of these types, given in any order. A parent that is not among them counts as unknown,
-    /// and so does one that closes a cycle.
+    /// Creates the universe of `types`, which may be in any order. The superclass of a type counts as unknown if the
+    /// superclass is not in `types`, or if a type would be its own ancestor.
     pub fn new(types: &[Throwable]) -> Self {
         universe_of(TypeForest::new(types, false))
     }
 
-    /// Creates a universe to which types can be added ([`Universe::add`]) and from which they can be removed
-    /// ([`Universe::remove`]). Its sets have the same contents, and take half as much memory again.
+    /// Creates a universe to which types can be added ([`Universe::add`]) and from which types can be removed
+    /// ([`Universe::remove`]). Its sets take 1.5 times the memory of those of a universe that is not editable.
     pub fn editable(types: &[Throwable]) -> Self {
         universe_of(TypeForest::new(types, true))
     }
 
-    /// The type of a class; `None` if the class is no type of the universe.
+    /// Returns the type of a class; `None` if the class is no type of the universe.
     pub fn type_of(&self, class: ClassName) -> Option<TypeId> {
         self.forest.type_of(class)
     }
 
-    /// Whether the type may have direct subclasses that are not known; `None` if the class is no type of the
-    /// universe.
+    /// Returns whether the class may have unknown direct subclasses; `None` if the class is no type of the universe.
     pub fn is_extensible(&self, class: ClassName) -> Option<bool> {
         self.forest.get(class).map(|it| it.extensible)
     }
 
-    /// What is known of the type's direct superclass; `None` if the class is no type of the universe.
+    /// Returns what is known about the direct superclass of the class; `None` if the class is no type of the
+    /// universe.
     pub fn parent(&self, class: ClassName) -> Option<Parent> {
         self.forest.get(class).map(|it| it.parent)
     }
 
-    /// The set of all atoms.
+    /// Returns the set of all throwable objects.
     pub fn all(&self) -> SetId {
         self.all
     }
 
-    /// The set of objects of exactly this class; everything if the class is no type of the universe.
+    /// Returns the set of objects of exactly this class. If the class is no type of the universe, returns the set of
+    /// all throwable objects.
     pub fn exact(&mut self, class: ClassName) -> SetId {
         if let Some(&it) = self.exact.get(&class) {
             return it;
@@ -88,9 +91,11 @@ impl Universe {
         found
     }
 
-    /// The set of objects of this class and of its subclasses; everything if the class is no type of the universe.
+    /// Returns the set of objects of this class and of its subclasses. If the class is no type of the universe,
+    /// returns the set of all throwable objects.
     ///
-    /// A subclass that is reached only through an *unknown subclass of T* is counted there.
+    /// Unknown subclasses are included: each type T that may have some has an element of its own for *an unknown
+    /// subclass whose nearest known ancestor is T*, and the set contains these elements.
     pub fn cone(&mut self, class: ClassName) -> SetId {
         if let Some(&it) = self.cones.get(&class) {
             return it;
@@ -103,7 +108,8 @@ impl Universe {
         found
     }
 
-    /// What a row for this class catches; a row for `None` catches everything.
+    /// Returns the exceptions that an exception-table row with the catch type `class` catches. A row without a catch
+    /// type (`None`) catches everything.
     pub fn masks(&mut self, class: Option<ClassName>) -> Masks {
         let Some(class) = class else { return Masks { surely: self.all, may: self.all } };
         if let Some(&it) = self.masks.get(&class) {
@@ -124,7 +130,7 @@ impl Universe {
         masks
     }
 
-    /// The union of two sets.
+    /// Returns the union of two sets.
     pub fn join(&mut self, a: SetId, b: SetId) -> SetId {
         if a == self.all || b == self.all {
             return self.all;
@@ -132,17 +138,17 @@ impl Universe {
         self.sets.binary(SetOp::Or, a, b)
     }
 
-    /// The intersection of two sets.
+    /// Returns the intersection of two sets.
     pub fn meet(&mut self, a: SetId, b: SetId) -> SetId {
         self.sets.binary(SetOp::And, a, b)
     }
 
-    /// The difference of two sets: what `a` has and `b` does not have.
+    /// Returns the difference of two sets: the objects that are in `a` and not in `b`.
     pub fn minus(&mut self, a: SetId, b: SetId) -> SetId {
         self.sets.binary(SetOp::Minus, a, b)
     }
 
-    /// Whether some object is in both sets.
+    /// Returns whether some object is in both sets.
     pub fn overlaps(&self, a: SetId, b: SetId) -> bool {
         // Most often the id of one of them decides.
         if a == b || a == self.all {
@@ -155,46 +161,49 @@ impl Universe {
         both.zip(&self.sets.real).any(|((a, b), real)| a & b & real != 0)
     }
 
-    /// Whether `b` has all objects that `a` has.
+    /// Returns whether all objects of `a` are in `b`.
     #[cfg(test)]
     fn is_subset(&self, a: SetId, b: SetId) -> bool {
         let both = self.sets.bits(a).iter().zip(self.sets.bits(b));
         both.zip(&self.sets.real).all(|((a, b), real)| a & !b & real == 0)
     }
 
-    /// Whether the set has no object. Besides [`SetId::EMPTY`], this holds for sets that have only types to come.
+    /// Returns whether the set has no object. Besides [`SetId::EMPTY`], this holds for sets whose only atoms are
+    /// reserved for types that may be added later, or belong to removed types.
     pub fn is_nothing(&self, it: SetId) -> bool {
         it == SetId::EMPTY || self.sets.hollow.contains(&it)
     }
 
-    /// Returns the set as the fewest classes and cones, sorted by name.
+    /// Returns the set as the smallest number of classes and cones, sorted by name.
     ///
-    /// An *unknown subclass of T* without the rest of the cone is shown as the cone of T, the smallest that contains
-    /// it.
+    /// If the set has *unknown subclasses of T* without the rest of the cone of T, the result has the cone of T,
+    /// which is the smallest cone that contains them.
     pub fn parts(&self, it: SetId) -> Vec<Part> {
         self.forest.cover(self.sets.bits(it), true)
     }
 
-    /// Returns what the set certainly has, as classes and cones, sorted by name: an *unknown subclass of T* without
-    /// the rest of the cone is left out.
+    /// Returns the classes and cones that lie wholly within the set, sorted by name: *unknown subclasses of T*
+    /// without the rest of the cone of T are left out.
     #[cfg(test)]
     fn parts_within(&self, it: SetId) -> Vec<Part> {
         self.forest.cover(self.sets.bits(it), false)
     }
 
-    /// Returns the result of [`Universe::parts`] and remembers it, for callers that ask about many sets of which many
-    /// are equal: computing the parts takes time proportional to the number of types.
+    /// Returns the result of [`Universe::parts`], and stores it for later calls with the same set. Computing the
+    /// parts takes time proportional to the number of types, so this is for callers with many sets of which many are
+    /// equal.
     pub fn known_parts(&mut self, it: SetId) -> Vec<Part> {
         self.covers.of(&self.forest, &self.sets, (it, true))
     }
 
-    /// Returns what the set certainly has, as classes and cones, sorted by name: an *unknown subclass of T* without
-    /// the rest of the cone is left out. The answer is remembered.
+    /// Returns the classes and cones that lie wholly within the set, sorted by name: *unknown subclasses of T*
+    /// without the rest of the cone of T are left out. The answer is stored for later calls with the same set.
     pub fn known_parts_within(&mut self, it: SetId) -> Vec<Part> {
         self.covers.of(&self.forest, &self.sets, (it, false))
     }
 
-    /// The classes whose *exactly* atom the set has, sorted by name. This is the whole set if no type is extensible.
+    /// Returns the known classes whose objects are in the set, sorted by name. If no type may have unknown
+    /// subclasses, these classes are the whole set.
     pub fn classes(&self, it: SetId) -> Vec<ClassName> {
         let bits = self.sets.bits(it);
         let has = self.forest.types.iter().filter(|it| !it.is_vacant && get(bits, it.atom));
@@ -203,28 +212,28 @@ impl Universe {
         acc
     }
 
-    /// The number of types.
+    /// Returns the number of types of the universe.
     pub fn len(&self) -> usize {
         self.forest.by_class.len()
     }
 
-    /// How many times a type was added or removed.
+    /// Returns how many times a type was added to or removed from the universe.
     pub fn n_edits(&self) -> u32 {
         self.edits
     }
 
-    /// Whether the universe has no types.
+    /// Returns whether the universe has no types.
     pub fn is_empty(&self) -> bool {
         self.forest.by_class.is_empty()
     }
 
-    /// The number of distinct sets that were made.
+    /// Returns the number of distinct sets that were created in the universe.
     pub fn n_sets(&self) -> usize {
         self.sets.len()
     }
 }
 
-/// The universe of these types.
+/// Creates the universe of the types of `forest`.
 fn universe_of(forest: TypeForest) -> Universe {
     let words = words(forest.atoms);
     let mut sets = AtomSets::new(words);
@@ -251,7 +260,7 @@ fn universe_of(forest: TypeForest) -> Universe {
     }
 }
 
-/// The parts already computed, by set and by whether they may contain more than the set.
+/// The results of [`TypeForest::cover`] computed so far, by set and by the argument `above`.
 #[derive(Clone, Default)]
 struct Covers(FxHashMap<(SetId, bool), Box<[Part]>>);
 
@@ -283,8 +292,8 @@ mod tests {
         Throwable { class: class(name), parent, extensible }
     }
 
-    /// A root T; its subclass Ex, with the subclasses IO and Fin, which is final; and X, whose ancestors are not
-    /// known.
+    /// A universe of a root T; its subclass Ex, with the subclasses IO and Fin, of which Fin is final; and X, whose
+    /// ancestors are not known.
     fn universe() -> Universe {
         Universe::new(&[
             ty("X", "?", true),

@@ -4,7 +4,7 @@ use std::hash::BuildHasher;
 
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-/// The number of a hash-consed set of atoms in one [`super::Universe`]. Ids are never ordered or printed.
+/// The number of a hash-consed set of exceptions in one [`super::Universe`]. Ids are never ordered or printed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SetId(pub u32);
 
@@ -12,36 +12,37 @@ impl SetId {
     /// The empty set.
     pub const EMPTY: SetId = SetId(0);
 
-    /// The number as an index.
+    /// Returns the number as an index.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The id with this index, which must fit into 32 bits.
+    /// Returns the id with this index, which must fit into 32 bits.
     #[inline]
     pub fn from_index(index: usize) -> Self {
-        debug_assert!(u32::try_from(index).is_ok(), "an index has at most 32 bits");
+        debug_assert!(u32::try_from(index).is_ok(), "the index {index} does not fit into 32 bits");
         SetId(index as u32)
     }
 }
 
-/// The number of words of a set of this many atoms.
+/// Returns the number of 64-bit words of a bit vector with one bit for each of `atoms` atoms; at least 1. An atom is
+/// an element of a set.
 pub(super) fn words(atoms: u32) -> usize {
     (atoms as usize).div_ceil(64).max(1)
 }
 
-/// Adds an atom to a set.
+/// Adds an atom, given by its number, to the set with these bits.
 pub(super) fn set(bits: &mut [u64], atom: u32) {
     bits[atom as usize / 64] |= 1 << (atom % 64);
 }
 
-/// Removes an atom from a set.
+/// Removes an atom, given by its number, from the set with these bits.
 pub(super) fn clear(bits: &mut [u64], atom: u32) {
     bits[atom as usize / 64] &= !(1 << (atom % 64));
 }
 
-/// Whether an atom is in a set.
+/// Returns whether an atom, given by its number, is in the set with these bits.
 pub(super) fn get(bits: &[u64], atom: u32) -> bool {
     bits[atom as usize / 64] >> (atom % 64) & 1 != 0
 }
@@ -53,33 +54,37 @@ pub(super) enum SetOp {
     Or,
     /// The intersection.
     And,
-    /// The difference.
+    /// The difference: the atoms of the first set that are not in the second.
     Minus,
 }
 
-/// Hash-consed bit vectors of one length.
+/// Hash-consed sets of atoms, stored as bit vectors of equal length with one bit for each atom. An atom stands for
+/// the objects of exactly one class, or for those of all unknown subclasses of a class, or is reserved for types that
+/// are added later.
 #[derive(Clone)]
 pub(super) struct AtomSets {
-    /// The number of words of each set.
+    /// The number of 64-bit words of each set.
     pub(super) words: usize,
     bits: Vec<u64>,
-    /// The sets by the hash of their bits.
+    /// The ids of the sets, by the hash of their bits, so that equal sets are found.
     ids: FxHashMap<u64, Vec<SetId>>,
     memo: FxHashMap<(SetOp, SetId, SetId), SetId>,
     scratch: Vec<u64>,
-    /// The atoms to which objects belong: those of the types that are present.
+    /// The bit vector of the atoms to which objects can belong: the atoms of present types, except those that are
+    /// reserved for types that are added later.
     pub(super) real: Vec<u64>,
-    /// The sets, besides the empty one, that have none of the `real` atoms: only a few.
+    /// The sets that contain no object but are not [`SetId::EMPTY`]: they have atoms, but none of the `real` atoms.
+    /// There are only a few.
     pub(super) hollow: FxHashSet<SetId>,
-    /// For each set, whether lookups must not find it because it is made of removed types. Sets beyond the end can
-    /// be found.
+    /// For each set, whether [`AtomSets::intern`] must not return the set, because it was built from a type that was
+    /// removed. The list may be shorter than the number of sets; the remaining sets can be returned.
     forgotten: Vec<bool>,
-    /// Whether `ids` is out of date because bits have changed.
+    /// Whether `ids` must be rebuilt before its next use, because the bits of sets have changed.
     is_index_old: bool,
 }
 
 impl AtomSets {
-    /// The empty set alone, of this many words.
+    /// Returns a store that has only the empty set; each set has `words` 64-bit words.
     pub(super) fn new(words: usize) -> Self {
         let mut acc = AtomSets {
             words,
@@ -96,18 +101,18 @@ impl AtomSets {
         acc
     }
 
-    /// The number of sets.
+    /// Returns the number of sets.
     pub(super) fn len(&self) -> usize {
         self.bits.len() / self.words
     }
 
-    /// The atoms of a set.
+    /// Returns the atoms of a set as a bit vector.
     pub(super) fn bits(&self, it: SetId) -> &[u64] {
         let at = it.index() * self.words;
         &self.bits[at..at + self.words]
     }
 
-    /// The set of these atoms.
+    /// Returns the id of the set with these atoms, and stores the set if it is new.
     pub(super) fn intern(&mut self, bits: &[u64]) -> SetId {
         if std::mem::take(&mut self.is_index_old) {
             self.index();
@@ -131,12 +136,12 @@ impl AtomSets {
         next
     }
 
-    /// Whether no object belongs to these atoms.
+    /// Returns whether no object can belong to a set with these bits, because none of its atoms is in `real`.
     fn is_hollow(&self, bits: &[u64]) -> bool {
         bits.iter().zip(&self.real).all(|(bits, real)| bits & real == 0)
     }
 
-    /// The result of an operation.
+    /// Returns the result of an operation on the sets `a` and `b`, and stores it for later calls.
     pub(super) fn binary(&mut self, op: SetOp, a: SetId, b: SetId) -> SetId {
         match op {
             SetOp::Or if a == b || b == SetId::EMPTY => return a,
@@ -165,7 +170,7 @@ impl AtomSets {
         it
     }
 
-    /// Makes room for more atoms.
+    /// Lengthens the bit vectors of all sets to at least `words` 64-bit words. The new bits are 0.
     pub(super) fn widen(&mut self, words: usize) {
         if words <= self.words {
             return;
@@ -182,7 +187,7 @@ impl AtomSets {
         self.is_index_old = true;
     }
 
-    /// Sets the first atom of each pair wherever the second is set.
+    /// For each pair in `kin`, adds the first atom to all sets that have the second atom.
     pub(super) fn refine(&mut self, kin: &[(u32, u32)]) {
         for bits in self.bits.chunks_mut(self.words) {
             for &(atom, like) in kin {
@@ -197,7 +202,8 @@ impl AtomSets {
         self.is_index_old = true;
     }
 
-    /// Keeps sets in which the atoms of a pair differ from being found by later lookups.
+    /// Hides sets from [`AtomSets::intern`] after a type was removed: each set that has exactly one of the two atoms
+    /// of some pair in `kin`, and so distinguishes the removed type from its superclass.
     pub(super) fn forget_those_apart(&mut self, kin: &[(u32, u32)]) {
         self.forgotten.resize(self.len(), false);
         for (i, bits) in self.bits.chunks(self.words).enumerate() {
@@ -209,7 +215,7 @@ impl AtomSets {
         self.is_index_old = true;
     }
 
-    /// Lists the sets by the hash of their bits.
+    /// Rebuilds `ids`, the index of the sets by the hash of their bits, from the sets that are not hidden.
     fn index(&mut self) {
         self.ids.clear();
         for (i, bits) in self.bits.chunks(self.words).enumerate() {

@@ -1,4 +1,4 @@
-//! The types of a universe in preorder, and the atoms that belong to each.
+//! The types of a universe in preorder, and the atoms that belong to each type.
 
 use std::ops::Range;
 
@@ -8,110 +8,115 @@ use rustc_hash::FxHashMap;
 use super::sets::{get, set};
 use crate::throwables::well_known;
 
-/// A throwable type of the program.
+/// A throwable type of the program, as input of [`super::Universe::new`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Throwable {
-    /// The class.
+    /// The name of the class.
     pub class: ClassName,
-    /// Its direct superclass.
+    /// The direct superclass of the class.
     pub parent: Parent,
-    /// Whether it may have direct subclasses that are not known.
+    /// Whether the class may have direct subclasses that are not known.
     pub extensible: bool,
 }
 
-/// What is known of a direct superclass.
+/// What is known about the direct superclass of a throwable type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Parent {
-    /// The superclass is this one, which is a throwable type of the program too.
+    /// The superclass is this class, which is also a throwable type of the program.
     Class(ClassName),
-    /// There is no superclass, or it cannot be thrown: the chain ends here.
+    /// There is no superclass, or the superclass cannot be thrown: the chain of throwable types ends.
     Root,
-    /// The superclass is not known: some class on the chain is outside the program.
+    /// The superclass is not known, because the superclass or one of its ancestors is outside the program.
     Unknown,
 }
 
-/// The number of a type in one [`super::Universe`]. Types are numbered so that a type's known subtypes follow it
-/// without a gap.
+/// The number of a type in one [`super::Universe`]. Types are numbered in preorder: the known subtypes of a type have
+/// the numbers that follow the number of the type.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct TypeId(pub u32);
 
 impl TypeId {
-    /// The number as an index.
+    /// Returns the number as an index.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The id with this index, which must fit into 32 bits.
+    /// Returns the id with this index, which must fit into 32 bits.
     #[inline]
     pub fn from_index(index: usize) -> Self {
-        debug_assert!(u32::try_from(index).is_ok(), "an index has at most 32 bits");
+        debug_assert!(u32::try_from(index).is_ok(), "the index {index} does not fit into 32 bits");
         TypeId(index as u32)
     }
 }
 
-/// A part of a set, in the form that is shown to people.
+/// A part of an exception set: one class, or one class with all its subclasses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Part {
-    /// The class.
+    /// The class of the part.
     pub class: ClassName,
     /// Whether the subclasses of the class, known and unknown, belong to the part too.
     pub cone: bool,
 }
 
-/// A type with its place in the order.
+/// A type of the universe, with the range of its known subtypes, and its atoms: the elements of exception sets that
+/// stand for objects of this type.
 #[derive(Clone)]
 pub(super) struct ThrowableType {
-    /// The class.
+    /// The name of the class.
     pub(super) class: ClassName,
-    /// The number of the first type after the known subtypes of this one.
+    /// The end of the range of known subtypes, exclusive: the known subtypes have the numbers between the number of
+    /// this type and `end`.
     pub(super) end: TypeId,
-    /// What is known of its direct superclass.
+    /// What is known about the direct superclass of the class.
     pub(super) parent: Parent,
-    /// Whether some class on the chain of ancestors is not known.
+    /// Whether some ancestor of the class is not known.
     pub(super) leaves_world: bool,
-    /// Whether it may have direct subclasses that are not known.
+    /// Whether the class may have unknown direct subclasses.
     pub(super) extensible: bool,
-    /// The atom of the objects of exactly this class.
+    /// The number of the atom, an element of exception sets, that stands for the objects of exactly this class. The
+    /// other atoms of the type have the next numbers.
     pub(super) atom: u32,
-    /// Whether the type was removed. Its atoms are in a set exactly when the atoms are from which they were split
-    /// off.
+    /// Whether the type was removed from the universe.
     pub(super) is_vacant: bool,
 }
 
 impl ThrowableType {
-    /// The atom of the type's unknown subclasses.
+    /// Returns the atom, an element of exception sets, that stands for the objects of the type's unknown subclasses;
+    /// `None` if the type cannot have unknown subclasses.
     pub(super) fn unknown(&self) -> Option<u32> {
         self.extensible.then_some(self.atom + 1)
     }
 
-    /// In an editable universe, the atom of the known subclasses that the type does not have yet; theirs are split
-    /// off from it. It differs from the atom of the unknown subclasses, because a row whose class has unknown
-    /// ancestors may catch an unknown subclass, but none whose ancestors are all known.
+    /// Returns the atom, an element of exception sets, that stands for the known subclasses of this type that are
+    /// added to the universe later. Only an editable universe has this atom. Unknown subclasses have another atom,
+    /// because an exception-table row whose class has unknown ancestors may catch an unknown subclass of this type,
+    /// but not a subclass whose ancestors are all known.
     pub(super) fn to_come(&self) -> u32 {
         self.atom + 1 + u32::from(self.extensible)
     }
 }
 
-/// In an editable universe, the atom of the types to come whose ancestors are not known.
+/// The atom, an element of exception sets, that stands for types with unknown ancestors that are added to the
+/// universe later. Only an editable universe has this atom.
 pub(super) const NOWHERE: u32 = 0;
 
-/// The types, each followed by its known subtypes without a gap.
+/// The types of a universe in preorder: each type is followed by its known subtypes without a gap.
 #[derive(Clone)]
 pub(super) struct TypeForest {
-    /// The types by number.
+    /// The types, including removed types; a type's number is its index.
     pub(super) types: Vec<ThrowableType>,
-    /// The numbers of the types that are present.
+    /// For each class, the number of its type; removed types are left out.
     pub(super) by_class: FxHashMap<ClassName, TypeId>,
-    /// The number of atoms so far.
+    /// The number of atoms (elements of exception sets) of all types, including removed types.
     pub(super) atoms: u32,
-    /// Whether types can be added and removed: then each type has an atom for its known subclasses to come, and
-    /// there is [`NOWHERE`].
+    /// Whether types can be added and removed. If so, each type has an atom reserved for subclasses that are added
+    /// later, and there is the atom [`NOWHERE`].
     pub(super) editable: bool,
 }
 
 impl TypeForest {
-    /// The types in preorder, with atoms.
+    /// Sorts the types in preorder and assigns atoms (elements of exception sets) to them.
     pub(super) fn new(types: &[Throwable], editable: bool) -> Self {
         let order = preorder(types);
         let mut acc: Vec<ThrowableType> = Vec::with_capacity(types.len());
@@ -156,17 +161,17 @@ impl TypeForest {
         }
     }
 
-    /// The number of a class's type; `None` if the class is no type.
+    /// Returns the number of a class's type; `None` if the class is no type of the universe.
     pub(super) fn type_of(&self, class: ClassName) -> Option<TypeId> {
         self.by_class.get(&class).copied()
     }
 
-    /// The type of a class; `None` if the class is no type.
+    /// Returns the type of a class; `None` if the class is no type of the universe.
     pub(super) fn get(&self, class: ClassName) -> Option<&ThrowableType> {
         self.type_of(class).map(|it| &self.types[it.index()])
     }
 
-    /// Sets the atoms of the types with these indices.
+    /// Adds all atoms of the types with the numbers `types` to the set `bits`.
     pub(super) fn fill(&self, bits: &mut [u64], types: Range<usize>) {
         for it in &self.types[types] {
             set(bits, it.atom);
@@ -183,12 +188,13 @@ impl TypeForest {
         }
     }
 
-    /// Sets the atoms of a type and of its known subtypes.
+    /// Adds the cone of the type `it` to the set `bits`: the atoms of the type and of its known subtypes.
     pub(super) fn fill_cone(&self, bits: &mut [u64], it: TypeId) {
         self.fill(bits, it.index()..self.types[it.index()].end.index());
     }
 
-    /// Adds to the atoms of a type's cone those that a row for the type may catch besides.
+    /// Adds to the set `bits` the exceptions that an exception-table row for the type `it` may catch but need not
+    /// catch. The caller has already added the cone of the type, which the row certainly catches.
     pub(super) fn fill_may(&self, bits: &mut [u64], it: TypeId) {
         let row = &self.types[it.index()];
         let (it, end, outside) = (it.index(), row.end.index(), row.leaves_world);
@@ -213,8 +219,11 @@ impl TypeForest {
         }
     }
 
-    /// Returns the atoms of a type below `parent`, beginning with `atom`, each with the atom that is treated alike
-    /// by all sets that do not name the type.
+    /// Returns the atoms of a new type that is added below `parent`, each paired with an older atom: an existing set
+    /// must get the new atom if and only if it has the older one. `atom` is the first of the new atoms, and
+    /// `extensible` tells whether the new type may have unknown subclasses. The older atoms are those of the parent,
+    /// or [`NOWHERE`] if the parent is not known (`None`). Returns `None` if the new type may have unknown subclasses
+    /// but the parent may not.
     pub(super) fn kin(&self, parent: Option<TypeId>, atom: u32, extensible: bool) -> Option<Vec<(u32, u32)>> {
         let parent = parent.map(|it| &self.types[it.index()]);
         let (known, unknown) = match parent {
@@ -230,8 +239,8 @@ impl TypeForest {
         Some(acc)
     }
 
-    /// Computes the parts of a set; with `above` they may contain more than the set but not less, without it less
-    /// but not more.
+    /// Approximates a set by classes and cones. If `above` is true, the classes and cones together contain the set;
+    /// if `above` is false, the set contains them.
     pub(super) fn cover(&self, bits: &[u64], above: bool) -> Vec<Part> {
         let mut acc = Vec::new();
         let mut i = 0;
@@ -259,7 +268,7 @@ impl TypeForest {
         acc
     }
 
-    /// Whether the cone of the type differs from the class alone.
+    /// Returns whether the type with number `i` has known subtypes or may have unknown subclasses.
     fn is_cone(&self, i: usize) -> bool {
         let ty = &self.types[i];
         ty.extensible || self.types[i + 1..ty.end.index()].iter().any(|it| !it.is_vacant)
@@ -270,8 +279,9 @@ impl TypeForest {
     }
 }
 
-/// Returns the indices of the types in an order in which each comes before its known subtypes and these follow it
-/// without a gap, each with whether its chain leaves the known types. Roots and siblings are sorted by name.
+/// Returns the indices of the types in preorder: each type is directly followed by its known subtypes. Each index
+/// comes with a flag that tells whether some ancestor of the type is not known. Roots and siblings are sorted by
+/// name.
 fn preorder(types: &[Throwable]) -> Vec<(usize, bool)> {
     let index: FxHashMap<ClassName, usize> = types.iter().enumerate().map(|(i, it)| (it.class, i)).collect();
     let top = index.get(&well_known().throwable).copied();

@@ -5,7 +5,7 @@ use flow::solver::{FunctionId, Lattice};
 /// The message with which the lattice panics.
 pub(crate) const FUSE: &str = "the fuse has blown";
 
-/// A xorshift generator.
+/// A xorshift generator of random numbers.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -25,7 +25,7 @@ impl Random {
     }
 }
 
-/// Keeps the atoms of `keep`; if the argument has any atom of `when`, adds those of `adds`.
+/// A function that keeps the atoms of `keep`, and adds the atoms of `adds` if the argument has any atom of `when`.
 #[derive(Clone, Copy)]
 struct Mask {
     keep: u64,
@@ -80,7 +80,7 @@ impl Masks {
         Some(FunctionId(i))
     }
 
-    /// Adds an atom, as when an exception type is added. Returns the functions that this changes.
+    /// Adds an atom to the lattice, which models adding an exception type. Returns the functions that change.
     pub(crate) fn add_atom(&mut self, random: &mut Random) -> Vec<FunctionId> {
         let atom = 1 << self.n_atoms;
         self.n_atoms += 1;

@@ -11,20 +11,20 @@ pub(crate) struct World {
     pub(crate) solver: Incremental<u64>,
     pub(crate) arrived_atoms: u64,
     pub(crate) reused_nodes: u64,
-    /// The value of each node that the solver reported last.
+    /// The value of each node at the last report of changes.
     pub(crate) told: Vec<u64>,
     nodes: Vec<Node>,
     /// The number of nodes at the start.
     size: u32,
-    /// About one in this many edges has a function other than the identity.
+    /// The average number of edges per edge with a function other than the identity.
     filtered: u32,
     /// The upper bound of the number of edges of most nodes.
     degree: u32,
-    /// About one in this many nodes has a value.
+    /// The average number of nodes per node with an own value.
     values: u32,
-    /// Whether edges lead only to the next few nodes, so that components are long rings, instead of anywhere.
+    /// Whether edges lead to the next few nodes only, so that components are long rings; else edges lead anywhere.
     is_ring: bool,
-    /// Whether the lattice panics now and then.
+    /// Whether the lattice panics at random.
     pub(crate) panics: bool,
 }
 
@@ -65,7 +65,7 @@ impl World {
         world
     }
 
-    /// The expected system, with sorted edges.
+    /// Returns the expected system, with sorted edges.
     pub(crate) fn system(&self) -> System<u64> {
         let mut acc = System { values: Vec::new(), starts: vec![0], edges: Vec::new() };
         for node in &self.nodes {
@@ -79,7 +79,7 @@ impl World {
         acc
     }
 
-    /// Makes one random edit, or several.
+    /// Makes one or several random edits.
     pub(crate) fn edit(&mut self, random: &mut Random) {
         let n = if random.below(6) == 0 { 1 + random.below(12) } else { 1 };
         for _ in 0..n {

@@ -1,4 +1,4 @@
-//! The reference: bytecode read as simply as possible, sharing nothing with the decoder of the product.
+//! The reference walk: reads bytecode as simply as possible, and shares no code with the decoder of the product.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ const LENGTHS: &[u8; 202] = b"\
 pub(crate) struct RawInsn {
     /// The opcode; for a `wide` instruction, the opcode after the prefix.
     pub(crate) opcode: u8,
-    /// The pcs to which control goes on, each once.
+    /// The pcs of the instructions that control may enter next without an exception.
     pub(crate) next: BTreeSet<u32>,
 }
 
@@ -94,8 +94,8 @@ impl Raw {
     }
 }
 
-/// Returns the edges after removing the pcs that are not kept: an edge into a removed pc is replaced by edges to
-/// where that pc leads. Edges from a pc to itself are left out.
+/// Returns the edges after removing the pcs that are not in `kept`: an edge into a removed pc is replaced by edges to
+/// the successors of that pc. Edges from a pc to itself are left out.
 pub(crate) fn contracted(next: &BTreeMap<u32, BTreeSet<u32>>, kept: &BTreeSet<u32>) -> BTreeSet<(u32, u32)> {
     let mut edges = BTreeSet::new();
     for (&from, first) in next.iter().filter(|it| kept.contains(it.0)) {
@@ -116,8 +116,9 @@ pub(crate) fn contracted(next: &BTreeMap<u32, BTreeSet<u32>>, kept: &BTreeSet<u3
     edges
 }
 
-/// What an instruction may raise, JVMS §6.5: exact types by name, and classes of which any subclass can be raised.
-/// Link errors and VM errors are left out, as in the product.
+/// Returns the exceptions that an instruction may raise (JVMS §6.5): classes that are raised exactly, and classes of
+/// which any subclass can be raised. Link errors and VM errors are left out, because the product leaves them out,
+/// too.
 pub(crate) fn raises(opcode: u8) -> (&'static [&'static str], &'static [&'static str]) {
     const NPE: &str = "NullPointerException";
     const AIOOBE: &str = "ArrayIndexOutOfBoundsException";
@@ -142,7 +143,7 @@ pub(crate) fn raises(opcode: u8) -> (&'static [&'static str], &'static [&'static
     }
 }
 
-/// The ancestors of one of the VM's own exceptions, starting with itself, without `java/lang/`.
+/// Returns a class of exceptions that the VM raises and its superclasses, by their names without `java/lang/`.
 fn chain(of: &str) -> Vec<&str> {
     let middle: &[&str] = match of {
         "ArrayIndexOutOfBoundsException" => &["IndexOutOfBoundsException", "RuntimeException", "Exception"],
@@ -157,7 +158,7 @@ fn chain(of: &str) -> Vec<&str> {
     [&[of], middle, &["Throwable"]].concat()
 }
 
-/// Whether the row catches every object of the class.
+/// Returns whether the row catches every object of the class.
 pub(crate) fn catches(row: &RawRow, class: &str) -> bool {
     row.catch_type.as_deref().is_none_or(|it| {
         let simple = it.strip_prefix("java/lang/").unwrap_or(it);
@@ -165,7 +166,7 @@ pub(crate) fn catches(row: &RawRow, class: &str) -> bool {
     })
 }
 
-/// Whether the row may catch some object of the class or of a subclass.
+/// Returns whether the row may catch some object of the class `top` or of a subclass.
 pub(crate) fn may_catch_below(row: &RawRow, top: &str) -> bool {
     let Some(it) = row.catch_type.as_deref().filter(|_| top != "Throwable") else { return true };
     // A class outside `java/lang` may have any superclass; an exception is not an error.

@@ -29,7 +29,7 @@ impl Alignment {
         Alignment(acc)
     }
 
-    /// The ordinal in the new body of the instruction that matches this one of the old body.
+    /// Returns the ordinal, in the new body, of the instruction that matches `instr` of the old body, if one does.
     pub(super) fn of(&self, instr: InstrId) -> Option<u32> {
         self.0.get(ordinal(instr) as usize).copied().flatten()
     }
@@ -55,7 +55,7 @@ fn without_targets(body: &Body, id: InstrId) -> String {
     }
 }
 
-/// The text without the numbers of temporaries.
+/// Returns the text of an instruction without the numbers of temporaries.
 pub(super) fn without_temporaries(text: &str) -> String {
     let mut acc = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,6 +1,6 @@
 //! The difference between two answers: facts that are new, and facts that no longer hold.
 //!
-//! Facts are compared without positions, so code that only moves changes none. If the answer about a method is
+//! Facts are compared without positions, so code that only moves changes no fact. If the answer about a method is
 //! unchanged, one comparison shows that; otherwise the single facts are compared.
 
 mod align;
@@ -27,9 +27,9 @@ use crate::explain::Explanation;
 /// The answer about one method, with its code.
 #[derive(Clone, Debug)]
 pub struct MethodState {
-    /// The method.
+    /// The name of the method.
     pub method: MethodName,
-    /// The method's code, if it can be read.
+    /// The method's code and the positions of its instructions; `None` if there is no code that can be read.
     pub code: Option<(Arc<MethodCode>, Arc<Positions>)>,
     /// The answer about the method.
     pub answer: MethodAnswer,
@@ -44,7 +44,7 @@ pub enum MethodAnswer {
     Throws(Throws),
     /// The method's graph.
     Graph(Arc<Graph>),
-    /// The method's code itself.
+    /// The method's code itself, which is in [`MethodState::code`].
     Body,
     /// The reasons for the exceptions that leave the method and for the targets of its calls.
     Explained(Vec<Explanation>),
@@ -55,61 +55,63 @@ pub enum MethodAnswer {
 pub struct Changed {
     /// Whether the fact is new; otherwise it no longer holds.
     pub added: bool,
-    /// The method that the fact is about; none for a fact about a missing class.
+    /// The method that the fact is about; `None` for a fact about a missing class.
     pub method: Option<MethodName>,
-    /// The pc of the instruction that the fact is about, in the version of the code in which the fact holds.
+    /// The pc of the instruction that the fact is about, in the version of the code in which the fact holds; `None`
+    /// for facts about no single instruction.
     pub pc: Option<u16>,
-    /// The source line of that instruction.
+    /// The source line of the instruction that the fact is about, if known.
     pub line: Option<u16>,
-    /// The fact.
+    /// The fact that was added or removed.
     pub fact: Fact,
 }
 
 /// A single fact of an answer.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Fact {
-    /// A call has a certain effect.
+    /// A call may have this effect: it runs a target, raises an error, or has unknown targets.
     Call {
         /// The kind of the call.
         kind: CallWord,
-        /// The called method as the instruction names it.
+        /// The called method as the instruction names it; `None` if the instruction names no method.
         declared: Option<MethodName>,
         /// One target or other effect of the call.
         to: Reaches,
     },
-    /// The method may throw these exceptions.
+    /// The method may throw exceptions of this class or cone.
     LetsOut(Part),
-    /// The method may throw more than the known exceptions.
+    /// The method may throw unknown exceptions besides the known ones.
     Open {
-        /// The classes and cones that contain all of the open part.
+        /// The classes and cones that contain all of the unknown exceptions.
         within: Vec<Part>,
-        /// The classes and cones excluded from the open part.
+        /// The classes and cones excluded from the unknown exceptions.
         except: Vec<Part>,
-        /// The last step of the reason why it is open.
+        /// The cause of the unknown exceptions: the last step of the chain of facts that explains them; `None` if the
+        /// chain is empty.
         because: Option<Step>,
     },
-    /// The graph has an edge.
+    /// The method's control-flow graph has this edge.
     Edge {
         /// The source of the edge.
         from: Box<End>,
         /// The destination of the edge.
         to: Box<End>,
-        /// The kind of the edge; the row numbers in it are always 0.
+        /// The kind of the edge. For edges to handlers, the row number in the kind is always 0.
         kind: EdgeKind,
-        /// The called method that labels the edge, as the instruction names it; in profile `paper` the targets of the
-        /// call.
+        /// The called methods that label the edge: in profile `jvm` the method that the instruction names, in profile
+        /// `paper` the targets of the call. `None` stands for an edge without a called method.
         labels: Vec<Option<MethodName>>,
     },
     /// The method exists.
     Method,
     /// The method has this instruction, as text in stackless form.
     Instruction(String),
-    /// The reason why the method throws something or why one of its calls has a target, with the positions in this
-    /// version of the code.
+    /// The reason why the method throws something or why one of its calls has a target, with the positions in the
+    /// version of the code in which the fact holds.
     Explained(Box<Explanation>),
     /// The method is an entry point for this reason.
     Entry(EntryReason),
-    /// A class is named but missing.
+    /// A class that the program names is missing.
     Missing {
         /// The missing class.
         class: Text,
@@ -123,39 +125,40 @@ pub enum Fact {
 pub enum Reaches {
     /// The call may run this method.
     Target(MethodName),
-    /// The call may run this method if a missing class allows it.
+    /// The call can run this method only if a missing class connects the receiver's class with the class that the
+    /// call names.
     Possible(MethodName),
-    /// The call goes through the glue of a function object of this functional interface.
+    /// The call runs the glue of a function object, that is, its method that implements this functional interface.
     Glue(Text),
     /// The call may raise this linkage error.
     Error(Text),
-    /// The call may run methods of unknown classes.
+    /// The call may run methods of unknown classes, for this reason.
     Open(Why),
-    /// The call only runs code of the VM itself.
+    /// The call runs no method, only code of the VM itself.
     Vm,
 }
 
 /// The way in which the program needs a missing class.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Need {
-    /// The class is named at all.
+    /// The program names the missing class, in whatever way.
     Class,
-    /// The class is a supertype of this class.
+    /// The missing class is a supertype of this class.
     SupertypeOf(Text),
-    /// This method names the class.
+    /// This method names the missing class.
     UsedBy(MethodName),
-    /// This method of the class is called.
+    /// Some code calls this method of the missing class.
     Called(MethodName),
-    /// Calls in this method may run anything because the class is missing.
+    /// This method has calls with unknown targets, because the class is missing.
     Widened(MethodName),
 }
 
 /// A node at one end of an edge.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct End {
-    /// The text of the instruction.
+    /// The text of the node's instruction.
     pub instr: String,
-    /// The pc of the instruction, in the version of the code that has the edge.
+    /// The pc of the node's instruction, in the version of the code that has the edge.
     pub pc: Option<u16>,
     /// The kind of the node, with its exceptions.
     pub kind: EndKind,
@@ -179,9 +182,9 @@ pub enum EndKind {
 pub struct Raised {
     /// The classes and cones in the set.
     pub parts: Vec<Part>,
-    /// For an open set: the reason why it is open.
+    /// The reason why the set is open, that is, contains unknown exceptions; `None` if all exceptions are known.
     pub open: Option<Why>,
-    /// For an open set: the classes and cones excluded from it.
+    /// The classes and cones excluded from the unknown exceptions; empty if all exceptions are known.
     pub except: Vec<Part>,
 }
 
@@ -257,15 +260,15 @@ enum Key {
     },
 }
 
-/// The number of an instruction: in the new code, or in the old code if only that has it.
+/// The number of an instruction in the new code; the number in the old code if the new code lacks the instruction.
 #[derive(PartialEq, Eq, Hash)]
 enum Numbered {
     New(u32),
     Old(u32),
 }
 
-/// Appends the facts that occur more often in the first list, then those that occur more often in the second, as many
-/// times as the difference.
+/// Appends to `acc` the facts that `old` contains more often than `new`, then those that `new` contains more often.
+/// Each fact is appended once for each extra occurrence.
 fn compare(old: Vec<(Key, Changed)>, new: Vec<(Key, Changed)>, acc: &mut Vec<Changed>) {
     let mut counts: FxHashMap<&Key, (usize, usize)> = FxHashMap::default();
     old.iter().for_each(|it| counts.entry(&it.0).or_default().0 += 1);
@@ -285,8 +288,8 @@ fn compare(old: Vec<(Key, Changed)>, new: Vec<(Key, Changed)>, acc: &mut Vec<Cha
     acc.append(&mut added);
 }
 
-/// The single facts of an answer. For an old answer, `alignment` maps its code to that of the new answer. It is
-/// `None` for the new answer, and where there is nothing to align with.
+/// Returns the single facts of an answer. `alignment` maps the code of an old answer to the code of the new answer;
+/// `None` for a new answer, and for all answers but graphs.
 fn facts(state: &MethodState, added: bool, alignment: Option<&Alignment>) -> Vec<(Key, Changed)> {
     let mut acc = Vec::new();
     let mut add = |instr: Option<InstrId>, fact: Fact, key: Option<Key>| {

@@ -15,8 +15,8 @@ const N_SUBCLASSES: u32 = 5;
 /// The classes that throws clauses may name.
 const CLAUSES: [&str; 3] = ["java/lang/RuntimeException", "java/lang/Error", "java/lang/Exception"];
 
-/// The classes that handlers between may catch. Of what unknown classes throw by contract, the last entry leaves only
-/// what throws clauses declare.
+/// The classes that handlers along the chain may catch. The last entry catches all that unknown classes throw by
+/// contract, except what throws clauses declare.
 const CAUGHT: [&[&str]; 4] =
     [&["java/lang/RuntimeException"], &["java/lang/Error"], &["java/lang/Exception"], &UNCHECKED];
 
@@ -30,7 +30,8 @@ struct Far {
     /// The classes whose methods are called virtually: the absent class that each extends, if it does, and the body
     /// of its method, if it has one.
     bases: Vec<(Option<u32>, Option<String>)>,
-    /// Their subclasses: the number of the superclass, and the body of the overriding method, if there is one.
+    /// The subclasses of `bases`: the number of the superclass, and the body of the overriding method, if there is
+    /// one.
     subclasses: Vec<(u32, Option<String>)>,
 }
 

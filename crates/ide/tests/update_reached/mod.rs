@@ -265,7 +265,7 @@ fn what_is_reached_follows_the_hierarchy() {
     assert!(outcomes.taken > tier::rounds(25, 100), "{outcomes:?}");
 }
 
-/// The same holds if entry points are only listed and calls are not narrowed.
+/// A pattern for entry points selects other methods after an edit, whether calls are narrowed to reached code or not.
 #[test]
 fn a_pattern_follows_what_it_selects() {
     let with = |method: &str| {

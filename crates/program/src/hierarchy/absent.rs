@@ -1,4 +1,4 @@
-//! Questions whose answer depends on absent classes: three-valued subtyping of class names, and what an absent class
+//! Questions whose answers depend on absent classes: three-valued subtyping of class names, and what an absent class
 //! may extend and use.
 
 use classfile::flags::Flags;
@@ -10,10 +10,11 @@ use super::{Below, Hierarchy};
 use crate::input::WorldKind;
 
 impl Hierarchy {
-    /// Returns whether `sub` is `sup` or a subtype of it. Both may be absent classes or array types (JVMS §6.5
-    /// *checkcast*).
+    /// Returns whether `sub` equals `sup` or is a subtype of `sup`. Each may be an absent class or an array type
+    /// (JVMS §6.5 *checkcast*).
     ///
-    /// In the `closed` world, an absent supertype has no supertypes of its own: the class cannot be loaded.
+    /// In the `closed` world, an absent supertype is assumed to have no supertypes, because a class that extends it
+    /// cannot be loaded.
     pub fn is_subtype(&self, mut sub: ClassName, mut sup: ClassName) -> Below {
         // A type has at most 255 dimensions, and each iteration removes one.
         loop {
@@ -37,23 +38,25 @@ impl Hierarchy {
         }
     }
 
-    /// Returns whether an unknown class may name it as a direct supertype and have instances.
+    /// Returns whether an unknown class may name the class as a direct supertype and have instances.
     ///
-    /// It is false in worlds without unknown classes, for final classes, for sealed ones whose permitted subclasses
-    /// are all present, and for classes that no absent class may access or construct. The latter are: classes in
-    /// packages that the JDK image or a module does not export; package-private classes in its other packages and
-    /// in sealed packages; classes whose constructors are all private in a nest without absent members, or
-    /// package-private in such packages.
+    /// The answer is false in the `declared` and the `closed` world, for final classes, for sealed classes whose
+    /// permitted subclasses are all present, and for classes that no absent class may access or construct. An absent
+    /// class may not access a class in a package that the JDK image or a module does not export. It may not access a
+    /// package-private class in a sealed package or in any package of the image or a module. An absent class may not
+    /// construct a class whose constructors are all private and whose nest has no absent member, nor one whose
+    /// constructors are package-private and to whose package no absent class can belong.
     ///
-    /// Approximates: objects made by `Unsafe.allocateInstance` and proxy classes for interfaces of closed packages
-    /// are ignored.
+    /// Approximates: ignores objects made by `Unsafe.allocateInstance`, and proxy classes for interfaces in packages
+    /// that are not exported.
     pub fn extensible(&self, class: ClassId) -> bool {
         self.world() == WorldKind::Open && self.at(class).extensible
     }
 
-    /// Returns the nearest known subtype of the class, itself included, that an absent class may extend; of several at
-    /// the same distance the first by text. `None` if no absent class can be below the class; in the `declared` world
-    /// also if no absent class is named at all.
+    /// Returns the class that proves that absent classes may be below `class`: the nearest class, among `class` and
+    /// its known subtypes, that an absent class may extend. If several are equally near, returns the one with the
+    /// smallest name. Returns `None` if no absent class can be below `class`; in the `declared` world also if the
+    /// program names no absent class.
     pub fn open_witness(&self, class: ClassId) -> Option<ClassId> {
         let is_open = match self.world() {
             WorldKind::Open => true,
@@ -63,9 +66,10 @@ impl Hierarchy {
         self.at(class).witness.filter(|_| is_open)
     }
 
-    /// For a class whose possible subclasses are listed (sealed, or with constructors private to its nest), returns
-    /// the first absent class in the list, which is the reason why it may be extended. Returns `None` if there is
-    /// no list.
+    /// Returns the first absent class in the list that limits the subclasses of `class`: because of it, `class` may
+    /// still have unknown subclasses. For a sealed class, the list consists of its permitted subclasses; for a class
+    /// whose constructors are all private, of the members of its nest. Returns `None` for other classes, and if all
+    /// listed classes are present.
     pub fn opened_by(&self, class: ClassId) -> Option<ClassName> {
         let (it, absent) = (self.at(class), |it: &ClassName| !self.by_name.contains_key(it));
         if let Some(permitted) = permitted(&it.outline) {
@@ -77,7 +81,7 @@ impl Hierarchy {
         }
     }
 
-    /// Returns whether code of an absent class may name the class, in worlds that have absent code.
+    /// Returns whether code of an absent class, if there is any, may name the class.
     pub fn nameable_outside(&self, class: ClassId) -> bool {
         match self.at(class).package {
             Package::Free => true,
@@ -86,8 +90,8 @@ impl Hierarchy {
         }
     }
 
-    /// Returns whether absent code that can name the class or a subclass may use a declared member with these
-    /// flags.
+    /// Returns whether code of an absent class may use a member that `class` declares with the access flags `flags`.
+    /// The code is assumed to be able to name `class` or a subclass.
     pub fn usable_outside(&self, class: ClassId, flags: Flags) -> bool {
         if flags.is_public() || flags.is_protected() {
             return true;
@@ -100,7 +104,8 @@ impl Hierarchy {
     }
 }
 
-/// Returns whether the class `sub`, which is not `sup`, is a subtype of it.
+/// Returns whether the class `sub` is a subtype of the class `sup`. The two must differ, and neither is an array
+/// type.
 fn class_below(all: &Hierarchy, sub: ClassName, sup: ClassName) -> Below {
     let (low, high) = (all.class(sub), all.class(sup));
     if names_above(all, low, high, sup) {
@@ -125,7 +130,9 @@ fn class_below(all: &Hierarchy, sub: ClassName, sup: ClassName) -> Below {
     }
 }
 
-/// Returns whether the class `low` is a subtype of `high`, whose name is `name`, through known links.
+/// Returns whether the class `low` is a subtype of the class called `name`, as far as the supertypes that present
+/// classes name tell. `high` is the id of the class called `name`. An id is `None` if the class is absent; if `low`
+/// is `None`, the result is `false`.
 fn names_above(all: &Hierarchy, low: Option<ClassId>, high: Option<ClassId>, name: ClassName) -> bool {
     let Some(low) = low else { return false };
     if let Some(high) = high
@@ -138,7 +145,7 @@ fn names_above(all: &Hierarchy, low: Option<ClassId>, high: Option<ClassId>, nam
         && all.supers(low).iter().any(|it| all.links(*it).contains(&Link::Outside(name)))
 }
 
-/// Returns the component type of an array type, if it is a reference type.
+/// Returns the component type of an array type; `None` if the component type is primitive.
 fn component(array: ClassName) -> Option<ClassName> {
     let text = array.bytes().strip_prefix(b"[")?;
     match text {

@@ -13,12 +13,12 @@ use crate::input::Role;
 use crate::outline::Outline;
 
 impl Hierarchy {
-    /// Removes the classes `gone` and appends the classes `come`. The ids of removed classes stay vacant: each
-    /// denotes an interface without members that has no valid name. Returns `None`, with nothing changed, if an
-    /// added class has the name of a present one.
+    /// Removes the classes `gone` and appends the classes `come`. The ids of removed classes are not reused: each
+    /// then denotes an interface without members that has no valid name. Returns `None`, with nothing changed, if an
+    /// added class has the name of a present class that is not removed.
     ///
-    /// The cost depends on the number of classes above and below the edited ones. `lists` must be those of this
-    /// hierarchy, and is updated.
+    /// The cost depends on the number of classes above and below the removed and added classes. `lists` must be the
+    /// index that [`Hierarchy::lists`] returned for this hierarchy; the edit updates this index.
     pub fn edit(
         &mut self,
         gone: &[ClassId],
@@ -36,7 +36,7 @@ impl Hierarchy {
                     |(before, other): &(Hierarchy, Hierarchy)| says_the_same(self, &it, before, other);
                 debug_assert!(
                     wanted.flatten().as_ref().is_some_and(is_wanted),
-                    "a patched hierarchy must equal a rebuilt one"
+                    "the hierarchy edited in place must equal the rebuilt hierarchy"
                 );
                 it
             }
@@ -57,7 +57,7 @@ impl Hierarchy {
         Some(edited)
     }
 
-    /// Builds the lists that [`Hierarchy::edit`] needs.
+    /// Builds the index of the references between classes that [`Hierarchy::edit`] uses and updates.
     pub fn lists(&self) -> Lists {
         let mut acc = Lists::default();
         self.ids().for_each(|it| acc.add(self, it));
@@ -65,13 +65,16 @@ impl Hierarchy {
     }
 }
 
-/// Returns the classes whose supertypes differ in an edited hierarchy, and those whose openness differs.
+/// Compares two versions of a hierarchy. Returns the classes whose supertypes differ, and the classes for which the
+/// versions disagree on what absent classes may do: belong to the class's package, extend the class, or be below the
+/// class.
 fn compared(before: &Hierarchy, edited: &Hierarchy) -> (Vec<ClassId>, Vec<ClassId>) {
     (with_other_supers(before, edited), with_other_openness(before, edited))
 }
 
-/// Returns whether `patched`, which was patched from `before`, equals the rebuilt `other`. The patched one may
-/// report more classes as changed.
+/// Returns whether `patched`, the result of an in-place edit of `before`, equals the rebuilt hierarchy `other`.
+/// `edited` is the effect that the edit reported: it must list all classes that differ between `before` and `other`,
+/// and may list further classes.
 fn says_the_same(patched: &Hierarchy, edited: &Edited, before: &Hierarchy, other: &Hierarchy) -> bool {
     let (changed, open_otherwise) = compared(before, other);
     let vacant = |it: &ClassId| patched.is_vacant(*it) && other.is_vacant(*it);
@@ -90,8 +93,8 @@ fn says_the_same(patched: &Hierarchy, edited: &Edited, before: &Hierarchy, other
         && edited.changed.iter().all(|&it| edited.before.class(it, patched) == was_there(it))
 }
 
-/// Returns a hierarchy after an edit, rebuilt as in [`Hierarchy::new`]: names are resolved, supertypes
-/// collected and children listed again. The index of members is edited, not rebuilt.
+/// Returns the hierarchy after an edit, with all links rebuilt by the method of [`Hierarchy::new`]. The index of
+/// members is updated for the edit and not rebuilt. Returns `None` if two classes would have the same name.
 fn joined_again(
     before: &Hierarchy,
     gone: &[ClassId],
@@ -121,8 +124,8 @@ fn joined_again(
     Some(acc)
 }
 
-/// Returns the classes whose supertypes differ between two versions of a hierarchy: by id, by name, or in how
-/// far they are known.
+/// Returns the classes whose outline or supertypes differ between two versions of a hierarchy. Supertypes differ if
+/// their ids, their names, or the absent classes among them differ. Classes that only one version has are included.
 fn with_other_supers(before: &Hierarchy, other: &Hierarchy) -> Vec<ClassId> {
     let same = |class: ClassId| match (before.classes.get(class.index()), other.classes.get(class.index())) {
         (Some(a), Some(b)) => {
@@ -138,7 +141,8 @@ fn with_other_supers(before: &Hierarchy, other: &Hierarchy) -> Vec<ClassId> {
     (0..n).map(ClassId::from_index).filter(|&it| !same(it)).collect()
 }
 
-/// Returns the classes, present in both versions, whose openness to absent classes differs.
+/// Returns the classes, present in both versions of a hierarchy, for which the versions disagree on what absent
+/// classes may do: belong to the class's package, extend the class, or be below the class.
 fn with_other_openness(before: &Hierarchy, other: &Hierarchy) -> Vec<ClassId> {
     let open = |hierarchy: &Hierarchy, class: usize| hierarchy.classes.get(class).map(Class::open);
     let n = before.len().min(other.len());

@@ -1,4 +1,5 @@
-//! Links between classes: cuts cycles, collects supertypes in one pass from superclasses down, lists children.
+//! Builds the links between classes: cuts cycles, collects the supertypes of each class in one pass from superclasses
+//! down, and lists the direct subtypes.
 
 use std::ops::Range;
 
@@ -11,7 +12,8 @@ use crate::outline::Outline;
 
 type ByName = FxHashMap<ClassName, ClassId>;
 
-/// The links of all classes, and the facts that follow from links alone. Ranges are indexed by class.
+/// The links of all classes to their supertypes, and the lists that are computed from these links. Each list of
+/// ranges has one entry for each class, a range of indices into `links`, `supers` or `children`.
 pub(super) struct Shape {
     pub(super) links: Vec<Link>,
     link_ranges: Vec<Range<u32>>,
@@ -22,12 +24,13 @@ pub(super) struct Shape {
     child_ranges: Vec<Range<u32>>,
     outside: Vec<Option<ClassName>>,
     outside_class: Vec<Option<ClassName>>,
-    /// All classes, each after its supertypes.
+    /// All classes in topological order: each class comes after its supertypes.
     pub(super) order: Vec<ClassId>,
 }
 
 impl Shape {
-    /// Returns `None` if cancelled.
+    /// Links the classes `inputs` to their supertypes, and appends the faults of these links to `problems`. Returns
+    /// `None` if `cancelled` returns true.
     pub(super) fn new(
         inputs: &[Input<'_>],
         by_name: &ByName,
@@ -82,7 +85,7 @@ impl Shape {
         self.link_ranges.get(class).map(|it| slice(&self.links, it)).unwrap_or_default()
     }
 
-    /// Returns the present supertypes that the class names.
+    /// Returns the present classes that the class names as direct supertypes.
     fn parents(&self, class: usize) -> impl Iterator<Item = ClassId> + '_ {
         self.links_of(class).iter().filter_map(|it| match it {
             Link::Present(it) => Some(*it),
@@ -90,7 +93,7 @@ impl Shape {
         })
     }
 
-    /// Lists the children of each class without duplicates, sorted by id.
+    /// Recomputes the direct subtypes of each class, sorted by id and without duplicates.
     fn list_children(&mut self) {
         let n = self.link_ranges.len();
         // A class may name a supertype twice: `last` holds the child that was counted last for each supertype.
@@ -117,7 +120,7 @@ impl Shape {
         }
     }
 
-    /// Sorts the classes topologically, supertypes first. Classes in or below a cycle are left out.
+    /// Sorts the classes topologically into `order`, supertypes first. Classes in or below a cycle are left out.
     fn sort(&mut self) {
         let n = self.link_ranges.len();
         let mut waiting = vec![0_u32; n];
@@ -138,8 +141,8 @@ impl Shape {
         }
     }
 
-    /// Cuts each link that is part of a cycle, that is, each link between classes of one strongly connected
-    /// component, by turning it into an outside link.
+    /// Replaces each link that is part of a cycle by a [`Link::Outside`], and appends the fault to `problems`. A link
+    /// is part of a cycle if it is between classes of one strongly connected component.
     fn cut_cycles(&mut self, inputs: &[Input<'_>], problems: &mut Vec<Problem>) {
         let component = self.components();
         for class in 0..self.link_ranges.len() {
@@ -155,8 +158,9 @@ impl Shape {
         }
     }
 
-    /// Computes the strongly connected component of each class that could not be sorted. Tarjan, "Depth-first
-    /// search and linear graph algorithms" (1972), with an explicit stack, because the input determines the depth.
+    /// Computes, for each class that [`Shape::sort`] could not sort, the number of its strongly connected component;
+    /// the result for a sorted class is `u32::MAX`. The algorithm is that of Tarjan, "Depth-first search and linear
+    /// graph algorithms" (1972), with an explicit stack, because the input determines the depth.
     fn components(&self) -> Vec<u32> {
         let n = self.link_ranges.len();
         let mut component = vec![u32::MAX; n];
@@ -210,7 +214,9 @@ impl Shape {
         component
     }
 
-    /// Collects supertypes and ways out, supertypes first. Returns whether links were cut, or `None` if cancelled.
+    /// Collects, in topological order, the present supertypes of each class and the absent classes above the class.
+    /// Cuts the links of each class that has more than [`MAX_SUPERS`] supertypes. Returns whether links were cut;
+    /// `None` if `cancelled` returns true.
     fn climb(
         &mut self,
         inputs: &[Input<'_>],
@@ -259,14 +265,15 @@ impl Shape {
         Some(was_cut)
     }
 
-    /// Records the names through which supertypes of the class leave the known classes.
+    /// Records two absent classes above the class, if there are any: the one with the smallest name, and the one at
+    /// which the chain of superclasses ends.
     fn leave(&mut self, class: usize, object: ClassName) {
         let above = |it: ClassId| (self.outside[it.index()], self.outside_class[it.index()]);
         let ways = ways_out(self.links_of(class), self.has_super[class], object, above);
         (self.outside[class], self.outside_class[class]) = ways;
     }
 
-    /// Returns the classes, with links but without openness.
+    /// Returns the classes with their links; what absent classes may do with them is not yet computed.
     pub(super) fn classes(&self, inputs: &[Input<'_>]) -> Vec<Class> {
         let class = |(i, it): (usize, &Input<'_>)| Class {
             has_super: self.has_super[i],
@@ -281,8 +288,9 @@ impl Shape {
     }
 }
 
-/// Returns the smallest absent name that is reached by the given links, and the one reached by superclasses alone.
-/// `above` returns the same pair for a present supertype.
+/// Returns two absent classes above the class with the given links, each `None` if there is no such class: the one
+/// with the smallest name, and the one at which the chain of superclasses ends. If `has_super` is true, the first
+/// link leads to the superclass. `above` returns the same two classes for a present supertype.
 pub(super) fn ways_out(
     links: &[Link],
     has_super: bool,
@@ -306,14 +314,15 @@ pub(super) fn ways_out(
     (outside, outside_class)
 }
 
-/// Reports the links because of which the JVM refuses to load a class (JVMS §5.3.5).
+/// Appends to `problems` each link because of which the JVM refuses to load a class (JVMS §5.3.5).
 pub(super) fn refused(classes: &[Class], links: &[Link], problems: &mut Vec<Problem>) {
     for it in classes {
         refused_of(it, classes, links, problems);
     }
 }
 
-/// Reports the links of one class because of which the JVM refuses to load it (JVMS §5.3.5).
+/// Appends to `problems` each link of the class `it` because of which the JVM refuses to load the class (JVMS
+/// §5.3.5).
 pub(super) fn refused_of(it: &Class, classes: &[Class], links: &[Link], problems: &mut Vec<Problem>) {
     for (idx, link) in slice(links, &it.links).iter().enumerate() {
         let Link::Present(parent) = *link else { continue };

@@ -14,21 +14,22 @@ use crate::outline::Outline;
 /// An index of declared methods, or of declared fields, by class, name and descriptor.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct MemberIndex {
-    /// The members of the classes that the hierarchy was built with.
+    /// The members of the classes that the hierarchy had when it was built, before any edit.
     index: Arc<Index>,
-    /// The members of classes added by edits.
+    /// The members of the classes that edits added.
     later: Index,
-    /// The number of classes that the hierarchy was built with.
+    /// The number of classes that the hierarchy had when it was built, before any edit.
     n_first: usize,
-    /// For each class, a 64-bit Bloom filter of the member names that it declares: most lookups on the way up a
-    /// chain find nothing and can skip the index.
+    /// For each class, a 64-bit Bloom filter of the names of its declared members. Most lookups on the way up a chain
+    /// of supertypes find nothing, and the filter lets them skip the index.
     names: Vec<u64>,
 }
 
 type Index = FxHashMap<(ClassId, Name, Descriptor), u32>;
 
 impl MemberIndex {
-    /// Returns the number of a member among those that its class declares.
+    /// Returns the position, among the methods or fields of its class, of the member with this name and descriptor;
+    /// `None` if the class declares none.
     pub(super) fn get(&self, class: ClassId, name: Name, descriptor: Descriptor) -> Option<u32> {
         if self.names.get(class.index()).copied().unwrap_or(0) & bit(name) == 0 {
             return None;
@@ -37,7 +38,9 @@ impl MemberIndex {
         index.get(&(class, name, descriptor)).copied()
     }
 
-    /// Builds the index. Of several equal members of a class, the first is kept.
+    /// Builds the index of the `n` members that `all` yields, each with its class, name, descriptor and position;
+    /// `classes` is the number of classes. If a class has several members with the same name and descriptor, the
+    /// index has only the first. Returns `None` if `cancelled` returns true.
     fn new(
         n: usize,
         classes: usize,
@@ -58,12 +61,12 @@ impl MemberIndex {
         Some(MemberIndex { index, later: Index::default(), n_first: classes, names })
     }
 
-    /// Removes the members of a class whose id is not reused.
+    /// Removes the members of a class from the index. The id of the class must not be reused.
     fn forget(&mut self, class: ClassId) {
         self.names[class.index()] = 0;
     }
 
-    /// Adds the members of a class that was just appended.
+    /// Adds to the index the members of a class that an edit appended to the hierarchy.
     fn add(&mut self, class: ClassId, members: impl Iterator<Item = (Name, Descriptor)>) {
         self.names.resize((class.index() + 1).max(self.names.len()), 0);
         for (number, (name, descriptor)) in (0..).zip(members) {
@@ -77,7 +80,8 @@ fn bit(name: Name) -> u64 {
     1 << (rustc_hash::FxBuildHasher.hash_one(name) >> 58)
 }
 
-/// Indexes the declared methods and the declared fields.
+/// Builds the index of the declared methods and the index of the declared fields. Returns `None` if `cancelled`
+/// returns true.
 pub(super) fn members(
     inputs: &[Input<'_>],
     cancelled: &mut dyn FnMut() -> bool,
@@ -97,7 +101,8 @@ pub(super) fn members(
     Some((methods, MemberIndex::new(n_fields, inputs.len(), fields, cancelled)?))
 }
 
-/// Updates the indices of methods and of fields after an edit. The added classes have ids from `first` on.
+/// Updates the indices of methods and of fields after an edit that removed the classes `gone` and added the classes
+/// `come`. The added classes have ids from `first` on.
 pub(super) fn edit_members(
     (methods, fields): (&mut MemberIndex, &mut MemberIndex),
     first: usize,

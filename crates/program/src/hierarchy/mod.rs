@@ -29,14 +29,15 @@ use self::member_index::{MemberIndex, members};
 use crate::input::{Role, WorldKind};
 use crate::outline::Outline;
 
-/// Whether something holds in every completion of the program, in none, or only in some.
+/// A three-valued answer to a question about a program with absent classes: whether a property holds for all possible
+/// contents of the absent classes, for none, or only for some.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Below {
-    /// It holds in every completion.
+    /// The property holds, whatever the absent classes contain.
     Yes,
-    /// It holds in no completion.
+    /// The property does not hold, whatever the absent classes contain.
     No,
-    /// It depends on classes that are absent.
+    /// Whether the property holds depends on absent classes.
     Unknown,
 }
 
@@ -54,20 +55,20 @@ pub struct Input<'a> {
 pub struct HierarchyOptions {
     /// Which classes may exist besides the present ones.
     pub world: WorldKind,
-    /// The release of the JDK image. From 16 on, packages that it does not export are closed (JEP 396);
-    /// `None` closes nothing.
+    /// The feature release of the JDK image. From 16 on, unknown code cannot use the packages that the image does not
+    /// export (JEP 396). With an older release or `None`, unknown code can use all packages of the image.
     pub platform_release: Option<u16>,
-    /// Packages of the image that `--add-exports` or a manifest opens again, such as `sun/nio/ch`.
+    /// Unexported packages that unknown code may use because of `--add-exports` or a manifest, such as `sun/nio/ch`.
     pub add_exports: Box<[Name]>,
-    /// The packages outside the JDK image to which no unknown class can belong, with the reason.
+    /// The packages outside the JDK image to which no unknown class can belong, each with the reason.
     pub owners: FxHashMap<Name, Owner>,
-    /// Whether code or descriptors name an absent class. Only the `declared` world uses this: all names are known
-    /// there, so if no absent class is named, no known class has unknown subtypes. Absent supertypes are detected
-    /// separately.
+    /// Whether code or descriptors of the program name an absent class. The flag matters only in the `declared`
+    /// world: there all names are known, so if no absent class is named, no known class has unknown subtypes. The
+    /// flag need not cover absent supertypes, because the hierarchy finds these itself.
     pub names_outside: bool,
 }
 
-/// The reason why no class from elsewhere belongs to a package.
+/// The reason why no absent class can belong to a package.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Owner {
     /// The package belongs to a named module.
@@ -81,24 +82,24 @@ pub enum Owner {
     Sealed,
 }
 
-/// A fault of the hierarchy. Apart from [`ProblemKind::Duplicate`] and [`ProblemKind::TooManySupertypes`], each is
-/// a reason for the JVM to refuse to load the class.
+/// A fault in the links between classes. Because of each fault, except [`ProblemKind::Duplicate`] and
+/// [`ProblemKind::TooManySupertypes`], the JVM refuses to load the class.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Problem {
-    /// The class at fault.
+    /// The class that has the faulty link, or that is defined more than once.
     pub class: ClassName,
     /// The kind of fault.
     pub kind: ProblemKind,
-    /// The supertype concerned, or the class itself if no other class is involved.
+    /// The supertype that causes the fault; equal to `class` if no other class is involved.
     pub other: ClassName,
 }
 
 /// The kinds of faults of a hierarchy.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum ProblemKind {
-    /// An earlier class has the same name; this definition is ignored.
+    /// A class earlier in the class-path order has the same name; this definition is ignored.
     Duplicate,
-    /// The class is its own supertype through this link, which is cut: `ClassCircularityError` (JVMS §5.3.5).
+    /// The link to the supertype is part of a cycle of supertypes, and is cut: `ClassCircularityError` (JVMS §5.3.5).
     Cycle,
     /// The superclass is an interface: `IncompatibleClassChangeError` (JVMS §5.3.5).
     InterfaceAsSuperclass,
@@ -108,22 +109,23 @@ pub enum ProblemKind {
     FinalSuperclass,
     /// The supertype is sealed and does not permit the class: `IncompatibleClassChangeError` (JVMS §5.3.5).
     NotPermitted,
-    /// The class has more than [`MAX_SUPERS`] supertypes, a limit of this implementation. Its links are cut, and
-    /// its supertypes count as unknown.
+    /// The class has more than [`MAX_SUPERS`] supertypes, a limit of this implementation. The links of the class are
+    /// cut, and its supertypes count as unknown.
     TooManySupertypes,
 }
 
-/// The inputs of [`Hierarchy::new`] besides the classes, kept for [`Hierarchy::edit`].
+/// The inputs of [`Hierarchy::new`] other than the classes. Each [`Hierarchy::edit`] takes them, too.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Surroundings {
     /// The modules of the JDK image.
     pub modules: Vec<Module>,
-    /// The options.
+    /// The settings of the hierarchy.
     pub options: HierarchyOptions,
 }
 
-/// The maximum number of supertypes of a class, itself included, before its links are cut. Real classes have some
-/// dozens; without a limit, the memory for a crafted chain would grow with the square of its length.
+/// The maximum number of supertypes of a class, including the class; the links of a class with more are cut. Real
+/// classes have some dozens. Without a limit, the memory for a crafted chain would grow with the square of its
+/// length.
 pub const MAX_SUPERS: usize = 1024;
 
 /// The number of classes processed between two checks for cancellation.
@@ -145,14 +147,14 @@ pub struct Hierarchy {
     problems: Box<[Problem]>,
     object: ClassName,
     world: WorldKind,
-    /// Whether the name of some absent class is known.
+    /// Whether the program names some absent class, in code, in a descriptor or as a supertype.
     names_outside: bool,
-    /// Whether some absent class is named as a supertype.
+    /// Whether some present class names an absent class other than `java/lang/Object` as a direct supertype.
     has_absent_supertype: bool,
 }
 
 impl Default for Hierarchy {
-    /// Returns the hierarchy without classes.
+    /// Returns a hierarchy that has no classes.
     fn default() -> Self {
         Hierarchy {
             classes: Vec::new(),
@@ -173,11 +175,11 @@ impl Default for Hierarchy {
 
 impl Hierarchy {
     /// Builds the hierarchy of `inputs`, which must be in class-path order; of several classes with one name, the
-    /// first is used. `modules` are those of the JDK image; if there are none, as before Java 9, no package is
-    /// closed. `module-info` classes are skipped.
+    /// first is used. `modules` holds the modules of the JDK image; if there are none, as before Java 9, unknown code
+    /// can use all packages of the image. `module-info` classes are skipped.
     ///
-    /// Takes time linear in the number of links and supertypes. Member lookup needs whole outlines: with dispatch
-    /// outlines ([`Outline::dispatch`]), everything but private members is correct.
+    /// Takes time linear in the number of links and supertypes. The outlines must have all members: private members
+    /// that an outline omits are not found.
     pub fn new<'a>(
         inputs: impl IntoIterator<Item = Input<'a>>,
         modules: &[Module],
@@ -185,12 +187,12 @@ impl Hierarchy {
     ) -> Hierarchy {
         match Hierarchy::new_cancellable(inputs, modules, options, &mut || false) {
             Some(it) => it,
-            None => unreachable!("construction without cancellation must succeed"),
+            None => unreachable!("building the hierarchy was cancelled, although it cannot be cancelled"),
         }
     }
 
-    /// Like [`Hierarchy::new`], but returns `None` once `cancelled`, which is called every few dozen classes,
-    /// returns true.
+    /// Like [`Hierarchy::new`], but returns `None` if `cancelled` returns true. `cancelled` is called every few dozen
+    /// classes.
     pub fn new_cancellable<'a>(
         inputs: impl IntoIterator<Item = Input<'a>>,
         modules: &[Module],
@@ -229,7 +231,7 @@ impl Hierarchy {
         self.classes.len()
     }
 
-    /// Whether no class is present.
+    /// Returns whether no class is present.
     pub fn is_empty(&self) -> bool {
         self.classes.is_empty()
     }
@@ -268,14 +270,14 @@ impl Hierarchy {
         self.at(class).outline.flags.is_interface()
     }
 
-    /// Returns the direct superclass; `None` for `java/lang/Object`. The superclass of an interface is
+    /// Returns the direct superclass of the class; `None` for `java/lang/Object`. The superclass of an interface is
     /// `java/lang/Object`.
     pub fn super_class(&self, class: ClassId) -> Option<Link> {
         let it = self.at(class);
         if it.has_super { self.links.get(it.links.start as usize).copied() } else { None }
     }
 
-    /// Returns the direct superinterfaces in class-file order.
+    /// Returns the direct superinterfaces of the class in class-file order.
     pub fn interfaces(&self, class: ClassId) -> &[Link] {
         let links = self.links(class);
         if self.at(class).has_super { links.get(1..).unwrap_or_default() } else { links }
@@ -285,24 +287,25 @@ impl Hierarchy {
         slice(&self.links, &self.at(class).links)
     }
 
-    /// Returns the class and all its present supertypes, sorted by id. Those of an interface include
+    /// Returns the class and all its present supertypes, sorted by id. The supertypes of an interface include
     /// `java/lang/Object`.
     pub fn supers(&self, class: ClassId) -> &[ClassId] {
         slice(&self.supers, &self.at(class).supers)
     }
 
-    /// Returns whether `sub` is `sup` or reaches it through links to present classes only.
+    /// Returns whether `sub` equals `sup`, or is a subtype of `sup` through a chain of present classes.
     pub fn is_known_subtype(&self, sub: ClassId, sup: ClassId) -> bool {
         self.supers(sub).binary_search(&sup).is_ok()
     }
 
-    /// Returns the smallest name, in byte order, among the absent supertypes that the class or one of its present
-    /// supertypes names directly. `java/lang/Object` is never counted, because it has no supertypes.
+    /// Returns the smallest name, in byte order, of an absent class that the class or one of its present supertypes
+    /// names as a direct supertype. `java/lang/Object` never counts as absent, because it has no supertypes.
     pub fn outside_above(&self, class: ClassId) -> Option<ClassName> {
         self.at(class).outside
     }
 
-    /// Like [`Hierarchy::outside_above`], but follows superclasses only.
+    /// Returns the absent class at which the chain of superclasses of the class leaves the present classes, if any.
+    /// Unlike [`Hierarchy::outside_above`], superinterfaces are not followed.
     pub fn outside_superclass(&self, class: ClassId) -> Option<ClassName> {
         self.at(class).outside_class
     }
@@ -312,8 +315,8 @@ impl Hierarchy {
         slice(&self.children, &self.at(class).children)
     }
 
-    /// Returns the class and all present classes and interfaces below it, sorted by id, in time linear in their
-    /// number.
+    /// Returns the class and all present classes and interfaces below the class, sorted by id. Takes time linear in
+    /// the number of links between these classes, apart from the sort.
     pub fn subtypes(&self, class: ClassId) -> Vec<ClassId> {
         let mut seen = rustc_hash::FxHashSet::default();
         let mut out = vec![class];
@@ -337,18 +340,20 @@ impl Hierarchy {
         self.world
     }
 
-    /// Returns whether an absent class is named as a supertype.
+    /// Returns whether some present class names an absent class other than `java/lang/Object` as a direct supertype.
     pub fn has_absent_supertype(&self) -> bool {
         self.has_absent_supertype
     }
 
-    /// Returns the index of the method in [`Outline::methods`]. Of two equal methods, which the JVM refuses, the
-    /// first.
+    /// Returns the index in [`Outline::methods`] of the method that the class declares with this name and descriptor.
+    /// If the class declares two such methods, which the JVM refuses, returns the first. Returns `None` if there is
+    /// none.
     pub fn method(&self, class: ClassId, name: Name, descriptor: Descriptor) -> Option<u32> {
         self.methods.get(class, name, descriptor)
     }
 
-    /// Returns the index of the field in [`Outline::fields`].
+    /// Returns the index in [`Outline::fields`] of the field that the class declares with this name and descriptor;
+    /// `None` if there is none.
     pub fn field(&self, class: ClassId, name: Name, descriptor: Descriptor) -> Option<u32> {
         self.fields.get(class, name, descriptor)
     }
@@ -357,7 +362,8 @@ impl Hierarchy {
         self.at(class).package
     }
 
-    /// Returns the number of the named module that the class belongs to, if it is outside the JDK image.
+    /// Returns the number of the class's named module; `None` if the class is in the unnamed module or in the JDK
+    /// image.
     pub(crate) fn module(&self, class: ClassId) -> Option<u32> {
         self.at(class).module
     }
@@ -371,8 +377,10 @@ impl Hierarchy {
     }
 }
 
-/// Links and completes a hierarchy. Facts that cannot have changed are copied from `before`, the classes of an
-/// earlier hierarchy in which the same classes have the same ids.
+/// Builds a hierarchy from the classes `present` and the indices of their methods and fields. `before` holds the
+/// classes of an earlier version of the hierarchy, or is empty; facts that cannot have changed since are copied from
+/// there. Classes that are in both versions must have the same ids in both. Returns `None` if `cancelled` returns
+/// true.
 fn joined(
     present: &[Input<'_>],
     (by_name, mut problems): (FxHashMap<ClassName, ClassId>, Vec<Problem>),

@@ -1,4 +1,5 @@
-//! Computes which classes an unknown class may extend (`semantics.md` §1), and hence what may be below each class.
+//! Computes which classes an unknown class may extend (`semantics.md` §1), and hence below which classes unknown
+//! classes may be.
 
 use std::sync::Arc;
 
@@ -15,8 +16,9 @@ use crate::outline::Outline;
 
 type ByName = FxHashMap<ClassName, ClassId>;
 
-/// Computes, from subclasses to superclasses, what may be below each class. `before` holds the classes of
-/// an earlier hierarchy in which the same classes have the same ids. Returns `None` if cancelled.
+/// Computes whether unknown classes may be below each class, and which class they may extend, and stores the result
+/// in `classes`. `before` holds the classes of an earlier version of the hierarchy, in which the same classes have
+/// the same ids; facts that cannot have changed are copied from there. Returns `None` if `cancelled` returns true.
 pub(super) fn fill(
     classes: &mut [Class],
     by_name: &ByName,
@@ -59,9 +61,10 @@ pub(super) fn fill(
     Some(())
 }
 
-/// Returns the nearest extensible class at or below `class`, its distance in links, and whether any class at or
-/// below it is nameable. Of several at the same distance, the one with the smallest name wins. The results of the
-/// children must be up to date.
+/// Returns the nearest class, among `class` and its known subtypes, that unknown classes may extend; the number of
+/// links to that class; and whether an unknown class may name `class` or one of its known subtypes as a direct
+/// supertype. Of several nearest classes, the one with the smallest name is returned; if there is none, the result is
+/// `None` with the number `u32::MAX`. The same facts must already be stored for the direct subtypes of `class`.
 pub(super) fn nearest(
     class: ClassId,
     classes: &[Class],
@@ -85,15 +88,15 @@ pub(super) fn nearest(
     (witness, far, nameable)
 }
 
-/// Returns whether an absent class may name `class` as a direct supertype, and whether such a class can have
-/// instances.
+/// Returns two flags: whether an absent class may name `class` as a direct supertype, and whether an absent class
+/// that does so can have instances.
 pub(super) fn may_be_extended(class: &Class, classes: &[Class], by_name: &ByName) -> (bool, bool) {
     let nameable = is_nameable(class, by_name);
     (nameable, nameable && is_constructible(class, classes, by_name))
 }
 
-/// The access rules of packages: those of the JDK image, and those of other packages to which no absent class
-/// belongs.
+/// Answers what absent classes may do with the package of a class, from the exports of the modules of the JDK image,
+/// and from the owners of the packages outside the image.
 pub(super) struct Packages<'a> {
     image: bool,
     exports: Option<FxHashSet<&'static [u8]>>,
@@ -141,7 +144,8 @@ impl<'a> Packages<'a> {
     }
 }
 
-/// Returns whether the openness of the class depends on other classes.
+/// Returns whether the answer of [`may_be_extended`] for a class depends on other classes: the class is sealed or
+/// belongs to a nest.
 fn asks_for_others(outline: &Outline) -> bool {
     outline.permitted.is_some() || outline.nest_host.is_some() || !outline.nest_members.is_empty()
 }
@@ -169,17 +173,17 @@ fn is_constructible(class: &Class, classes: &[Class], by_name: &ByName) -> bool 
     }
 }
 
-/// Who may call the constructors of a class.
+/// Which absent classes may call a constructor of a class.
 pub(super) enum Constructors {
-    /// Some absent class; also if there are none to be called.
+    /// Some absent subclass may call a constructor, or the type is an interface and has no constructors.
     Open,
-    /// Only its nest mates.
+    /// Only nest mates of the class may call a constructor.
     OfNest,
-    /// No absent class.
+    /// No absent class may call a constructor.
     Closed,
 }
 
-/// Returns who may call the constructors of the class.
+/// Returns which absent classes may call a constructor of the class.
 pub(super) fn constructors(class: &Class) -> Constructors {
     let outline = &class.outline;
     if outline.flags.is_interface() {
@@ -195,7 +199,7 @@ pub(super) fn constructors(class: &Class) -> Constructors {
         }
         all_private &= flags.is_private();
     }
-    // Dispatch outlines omit private constructors: a class without any constructor is decided by its nest, too.
+    // If an outline omits private constructors, the class may seem to have none; its nest decides then, too.
     let has_private =
         all_private || outline.methods.iter().any(|it| is_private_constructor(it.flags, it.name));
     if has_private { Constructors::OfNest } else { Constructors::Closed }
@@ -205,7 +209,8 @@ fn is_private_constructor(flags: Flags, name: Name) -> bool {
     flags.is_private() && name.bytes() == b"<init>"
 }
 
-/// Returns an absent class that is, or may be, a nest mate of the class (JVMS §5.4.4).
+/// Returns the first absent class that is, or may be, a nest mate of the class (JVMS §5.4.4); `None` if there is no
+/// such class.
 pub(super) fn absent_of_nest(outline: &Outline, classes: &[Class], by_name: &ByName) -> Option<ClassName> {
     let members = match nest_host(outline) {
         None => nest_members(outline),

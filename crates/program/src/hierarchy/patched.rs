@@ -1,6 +1,6 @@
-//! In-place implementation of [`Hierarchy::edit`], at a cost that depends on the edit. It recomputes the links of
-//! added classes and of classes that name an added or removed one, the supertypes of everything below these, and
-//! the openness of everything above.
+//! The in-place implementation of [`Hierarchy::edit`], at a cost that depends on the edit. It recomputes the links of
+//! added classes and of classes that name an added or removed class, the supertypes of all classes below these, and,
+//! for all classes above, what absent classes may be below.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::{Hierarchy, MAX_SUPERS, Problem, ProblemKind, Surroundings};
 use crate::input::Role;
 use crate::outline::Outline;
 
-/// Filters the present supertypes out of some links.
+/// Returns the ids of the present supertypes to which `links` lead.
 fn present<'a>(links: impl Iterator<Item = &'a Link>) -> impl Iterator<Item = ClassId> {
     links.filter_map(|it| match it {
         Link::Present(it) => Some(*it),
@@ -25,21 +25,22 @@ fn present<'a>(links: impl Iterator<Item = &'a Link>) -> impl Iterator<Item = Cl
     })
 }
 
-/// The number of unused list entries that are tolerated before compaction. Small in debug builds, so that
-/// compaction is tested by the assertion that compares a patched hierarchy with a rebuilt one.
+/// The number of unused entries that each list of a hierarchy may have before it is compacted. The number is small in
+/// debug builds, so that the assertion that compares a patched hierarchy with a rebuilt one tests compaction.
 const MAX_WASTE: usize = if cfg!(debug_assertions) { 1 << 5 } else { 1 << 16 };
 
-/// A hierarchy during an in-place edit.
+/// A hierarchy while it is edited in place, with the data needed to undo the edit.
 struct Patch<'a> {
     hierarchy: &'a mut Hierarchy,
-    /// The previous values of the changed classes.
+    /// The changed classes as they were before the edit.
     before: FxHashMap<ClassId, Class>,
-    /// The previous lengths of `classes`, `links`, `supers` and `children`.
+    /// The lengths of `classes`, `links`, `supers` and `children` of the hierarchy before the edit.
     n_before: [usize; 4],
 }
 
-/// Applies the edit in place. Returns `None`, with nothing changed, if links are or would have to be cut: that
-/// requires a rebuild.
+/// Removes the classes `gone` from the hierarchy and adds the classes `come`, in place. Returns `None`, with nothing
+/// changed, if the hierarchy must be rebuilt instead: if it has a link that was cut ([`ProblemKind`]), or a link must
+/// be cut because of the edit; if `java/lang/Object` is added or removed; or if two classes would have the same name.
 pub(super) fn patch(
     hierarchy: &mut Hierarchy,
     gone: &[ClassId],
@@ -85,8 +86,8 @@ pub(super) fn patch(
     }
 }
 
-/// Compacts the lists. Each edit appends new lists behind the old ones; once most entries are unused, only
-/// those in use are kept.
+/// Compacts the lists `links`, `supers` and `children`. Each edit appends new entries and leaves old ones unused; a
+/// list is compacted when most of its entries are unused.
 fn clear_away(hierarchy: &mut Hierarchy) {
     let classes = &mut hierarchy.classes;
     keep_used(&mut hierarchy.links, classes, |it| &mut it.links);
@@ -94,7 +95,8 @@ fn clear_away(hierarchy: &mut Hierarchy) {
     keep_used(&mut hierarchy.children, classes, |it| &mut it.children);
 }
 
-/// Drops the entries that no class uses, if they are the majority.
+/// Drops the entries of `items` that no class uses, if most entries are unused. `range` returns the range of entries
+/// that a class uses.
 fn keep_used<T: Copy>(
     items: &mut Vec<T>,
     classes: &mut [Class],
@@ -118,7 +120,8 @@ fn keep_used<T: Copy>(
     *items = acc;
 }
 
-/// The classes whose supertypes changed, and those whose openness changed.
+/// The effect of an edit: the classes whose supertypes changed, and the classes for which the edit changed what
+/// absent classes may do with them.
 type Changes = (Vec<ClassId>, Vec<ClassId>);
 
 impl Patch<'_> {
@@ -195,7 +198,7 @@ impl Patch<'_> {
         Some((below.into_iter().chain(gone.iter().copied()).collect(), open_otherwise))
     }
 
-    /// Reverts all changes made so far.
+    /// Reverts all changes that the edit made to the hierarchy so far. `come` are the classes that the edit added.
     fn take_back(self, come: &[(Arc<Outline>, Role)]) {
         let all = self.hierarchy;
         for (outline, _) in come {
@@ -212,7 +215,7 @@ impl Patch<'_> {
         }
     }
 
-    /// Returns the class for modification, after saving its previous value.
+    /// Returns the class for modification, after saving its value for an undo.
     fn class(&mut self, class: ClassId) -> &mut Class {
         let it = &mut self.hierarchy.classes[class.index()];
         if class.index() < self.n_before[0] {
@@ -230,7 +233,7 @@ impl Patch<'_> {
             Class { supers: at..at + 1, ..Class::unlinked(Arc::new(vacant(class)), Role::Jdk) };
     }
 
-    /// Appends the added classes, without links.
+    /// Appends the classes `come` to the hierarchy, without links.
     fn place(&mut self, come: &[(Arc<Outline>, Role)], surroundings: &Surroundings) {
         let packages = Packages::new(&surroundings.modules, &surroundings.options);
         let all = &mut *self.hierarchy;
@@ -249,8 +252,9 @@ impl Patch<'_> {
         present(self.hierarchy.links(class).iter()).collect()
     }
 
-    /// Resolves the names of the supertypes of `linking` and updates the children of these supertypes. Returns the
-    /// supertypes whose children changed.
+    /// Looks up the names of the supertypes of the classes `linking`, stores the resulting links, and updates the
+    /// lists of direct subtypes. `gone` are the removed classes, and `gone_links` the links that they had. Returns
+    /// the classes whose direct subtypes changed.
     fn link<'a>(
         &mut self,
         linking: &[ClassId],
@@ -298,8 +302,8 @@ impl Patch<'_> {
         parents
     }
 
-    /// Recomputes the supertypes of these classes and of all classes below them, and returns them all. `None` if
-    /// there is a cycle or a class has too many supertypes.
+    /// Recomputes the supertypes of the classes `linking` and of all classes below them, and returns all these
+    /// classes. Returns `None` if the links have a cycle or a class has more than [`MAX_SUPERS`] supertypes.
     fn climb(&mut self, linking: &[ClassId]) -> Option<Vec<ClassId>> {
         let mut below: Vec<ClassId> = linking.to_vec();
         let mut seen: FxHashSet<ClassId> = below.iter().copied().collect();
@@ -358,8 +362,9 @@ impl Patch<'_> {
         Some(())
     }
 
-    /// Recomputes what may be below these classes and all their supertypes, and returns them all. `replaced` holds
-    /// the removed classes and those whose supertypes were resolved again.
+    /// Recomputes, for the classes `changed` and all their supertypes, whether absent classes may be below the class,
+    /// and returns all these classes. `replaced` holds the removed classes and the classes whose supertypes were
+    /// looked up again.
     fn look_below(&mut self, changed: impl Iterator<Item = ClassId>, replaced: &[ClassId]) -> Vec<ClassId> {
         let mut all: FxHashSet<ClassId> = FxHashSet::default();
         for it in changed {
@@ -394,9 +399,9 @@ impl Patch<'_> {
         order
     }
 
-    /// Computes what may be below a class, given the old and new values of those of its children that changed. All
-    /// children are searched only if the previous result came from one of these: a class may have as many children
-    /// as there are classes.
+    /// Computes whether absent classes may be below a class. `news` holds the old and the new result for each direct
+    /// subtype whose result changed. The other direct subtypes, of which there may be very many, are examined only if
+    /// the old result for the class is not known or came from a subtype in `news`.
     fn below(&self, class: ClassId, news: &[(Nearest, Nearest)]) -> Nearest {
         let all = &self.hierarchy.classes;
         let own = &all[class.index()];
@@ -425,7 +430,8 @@ impl Patch<'_> {
     }
 }
 
-/// What may be below a class: the result of [`nearest`].
+/// The result of [`nearest`] for a class: whether absent classes may be below the class, and the nearest class that
+/// they may extend.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Nearest {
     witness: Option<ClassId>,
@@ -441,7 +447,7 @@ impl Nearest {
         Nearest { witness: class.witness, distance: class.distance, nameable: class.nameable_below }
     }
 
-    /// Returns the witness and distance that this value yields for a direct supertype.
+    /// Returns `witness` and `distance` as seen from a direct supertype of the class: the distance is larger by one.
     fn above(self) -> (Option<ClassId>, u32) {
         (self.witness, self.distance.saturating_add(1))
     }

@@ -1,8 +1,8 @@
-//! Three-valued access control (JVMS §5.4.4): a class, or the host of a nest, may be absent.
+//! Access control (JVMS §5.4.4). The answers are three-valued, because a class, or the host of a nest, may be absent.
 //!
-//! All classes of one role outside the JDK image are assumed to be loaded by one loader. Between named modules,
-//! including those of the image, everything public is assumed to be readable, and between modules of the image to
-//! be exported.
+//! All classes of one role outside the JDK image are assumed to be loaded by one loader. A named module, including
+//! those of the image, is assumed to read all other named modules. Modules of the image are assumed to export all
+//! packages to each other.
 
 use classfile::flags::Flags;
 use classfile::names::ClassName;
@@ -11,7 +11,7 @@ use super::{FieldId, MethodId};
 use crate::hierarchy::{Below, ClassId, Hierarchy, Package, nest_host, nest_members};
 use crate::input::Role;
 
-/// Returns whether code of class `from` may access the class. For an array type, its element type decides.
+/// Returns whether code of class `from` may access `class`. An array type is accessible if its element type is.
 pub fn may_access_class(h: &Hierarchy, from: ClassId, class: ClassName) -> Below {
     let Some(class) = class.element() else { return Below::Yes };
     if h.is_object(class) {
@@ -23,7 +23,7 @@ pub fn may_access_class(h: &Hierarchy, from: ClassId, class: ClassName) -> Below
 }
 
 /// Returns whether the package of `class` is exported to code of class `from`. Qualified exports (to specific
-/// modules) are not known here.
+/// modules) are not known, so the answer for classes of two different modules may be [`Below::Unknown`].
 fn may_use_package(h: &Hierarchy, from: ClassId, class: ClassId) -> Below {
     if h.package(class) != Package::Closed {
         return Below::Yes;
@@ -42,7 +42,7 @@ fn may_use_package(h: &Hierarchy, from: ClassId, class: ClassId) -> Below {
     }
 }
 
-/// Returns whether code of class `from` may use the method, given that the reference names class `named`.
+/// Returns whether code of class `from` may access `method` through a reference that names the class `named`.
 pub fn may_access_method(h: &Hierarchy, from: ClassId, named: ClassName, method: MethodId) -> Below {
     let Some(it) = method.of(h) else { return Below::No };
     // JVMS §5.4.4 leaves arrays to the implementation; their `clone` is public (JLS §10.7).
@@ -52,7 +52,7 @@ pub fn may_access_method(h: &Hierarchy, from: ClassId, named: ClassName, method:
     may_access(h, from, named, method.class, it.flags)
 }
 
-/// Returns whether code of class `from` may use the field, given that the reference names class `named`.
+/// Returns whether code of class `from` may access `field` through a reference that names the class `named`.
 pub fn may_access_field(h: &Hierarchy, from: ClassId, named: ClassName, field: FieldId) -> Below {
     field.of(h).map_or(Below::No, |it| may_access(h, from, named, field.class, it.flags))
 }
@@ -98,11 +98,12 @@ pub fn are_nestmates(h: &Hierarchy, a: ClassId, b: ClassId) -> Below {
 
 enum Host {
     Known(ClassId),
-    /// The nest host that the class names is absent, and may or may not list the class.
+    /// The nest host that the class names is absent; the host may or may not list the class as a member.
     Absent(ClassName),
 }
 
-/// Returns the host of the class's nest: the named host if it lists the class, else the class itself.
+/// Returns the host of the class's nest: the host that the class names, if that host lists the class as a member;
+/// else the class itself. Returns [`Host::Absent`] if the named host is absent.
 fn host(h: &Hierarchy, class: ClassId) -> Host {
     let outline = h.outline(class);
     let Some(name) = nest_host(outline) else { return Host::Known(class) };
@@ -118,8 +119,8 @@ fn host(h: &Hierarchy, class: ClassId) -> Host {
     }
 }
 
-/// A run-time package (JVMS §5.3): whether absent classes may belong to it, and its name. No absent class belongs
-/// to a package of the JDK image, of a named module, or to a sealed package.
+/// A run-time package (JVMS §5.3): whether absent classes may belong to the package, and the package's name. No
+/// absent class belongs to a package of the JDK image or of a named module, or to a sealed package.
 pub(super) type RunTimePackage = (bool, &'static [u8]);
 
 pub(super) fn run_time_package(h: &Hierarchy, class: ClassId) -> RunTimePackage {

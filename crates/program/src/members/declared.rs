@@ -1,4 +1,4 @@
-//! Methods as the classes of a hierarchy declare them, without any search through supertypes.
+//! Lookup of the methods that a class itself declares, without any search through supertypes.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use crate::hierarchy::{ClassId, Hierarchy};
 use crate::input::Role;
 use crate::outline::Method;
 
-/// The declaration of a method of the hierarchy.
+/// Returns the declaration of a method of the hierarchy.
 pub fn declared(hierarchy: &Hierarchy, id: MethodId) -> &Method {
     // An id of another hierarchy is a bug of the caller. A private method that nobody calls is then a safe answer.
     static NOTHING: LazyLock<Method> = LazyLock::new(|| Method {
@@ -23,7 +23,7 @@ pub fn declared(hierarchy: &Hierarchy, id: MethodId) -> &Method {
     id.of(hierarchy).unwrap_or(&NOTHING)
 }
 
-/// The method with this name and descriptor that the class itself declares.
+/// Returns the method with this name and descriptor that the class itself declares; `None` if it declares none.
 pub fn find_method(
     hierarchy: &Hierarchy,
     class: ClassId,
@@ -33,7 +33,8 @@ pub fn find_method(
     hierarchy.method(class, name, descriptor).map(|index| MethodId { class, index })
 }
 
-/// Whether the class itself declares a method that is selected by the receiver's class: neither static nor private.
+/// Returns whether the class itself declares a method with this name and descriptor that is neither static nor
+/// private, so that calls of it depend on the receiver's class.
 pub fn declares_selectable(
     hierarchy: &Hierarchy,
     class: ClassId,
@@ -46,8 +47,8 @@ pub fn declares_selectable(
     })
 }
 
-/// Whether no unknown class can override the method, although unknown classes may extend its class: the method is
-/// package-private, and its package is the platform's or one that only its own container defines.
+/// Returns whether no unknown class can override the method, even if unknown classes extend its class. This holds if
+/// the method is package-private, and its package belongs to the JDK or admits no unknown class.
 pub fn is_closed_to_overriding(hierarchy: &Hierarchy, id: MethodId) -> bool {
     let flags = declared(hierarchy, id).flags;
     let package_private = !flags.is_public() && !flags.is_protected() && !flags.is_private();

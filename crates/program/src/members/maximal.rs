@@ -1,4 +1,4 @@
-//! The maximally-specific superinterface methods of a class (JVMS §5.4.3.3), in an open world.
+//! The maximally-specific superinterface methods of a class (JVMS §5.4.3.3), where supertypes may be absent.
 
 use classfile::names::{ClassName, Descriptor, Name};
 use rustc_hash::FxHashSet;
@@ -6,28 +6,32 @@ use rustc_hash::FxHashSet;
 use super::MethodId;
 use crate::hierarchy::{ClassId, Hierarchy, Link};
 
-/// The maximally-specific candidates, and the absent class that could change them.
+/// The maximally-specific superinterface methods with one name and descriptor (JVMS §5.4.3.3), and an absent class
+/// that could change this set.
 pub(super) struct Maximal {
-    /// The non-private, non-static superinterface methods that no other candidate overrides, sorted by class id.
+    /// The methods of superinterfaces, neither private nor static, that no method of another superinterface
+    /// overrides; sorted by class id.
     methods: Vec<MethodId>,
     n_concrete: usize,
     concrete: Option<MethodId>,
-    /// An absent class that could add or remove a candidate; of several, the one with the smallest name.
+    /// An absent class that could add a maximally-specific method or remove one; of several, the one with the
+    /// smallest name. `None` if no absent class could do so.
     pub(super) outside: Option<ClassName>,
 }
 
-/// The method that selection takes from the candidates (JVMS §5.4.6, and *invokespecial*).
+/// The result of selection among maximally-specific superinterface methods (JVMS §5.4.6, and *invokespecial*).
 pub(super) enum Choice {
-    /// Exactly one candidate has code: abstract ones do not matter.
+    /// Exactly one of the methods has code, and is selected; abstract methods do not matter.
     One(MethodId),
-    /// Several candidates have code.
+    /// Several of the methods have code, so selection fails.
     Conflict,
-    /// No candidate has code.
+    /// None of the methods has code, so selection fails.
     Abstract,
 }
 
 impl Maximal {
-    /// Computes the candidates for the class, without its own declaration.
+    /// Computes the maximally-specific superinterface methods of `class` with this name and descriptor. Methods that
+    /// `class` itself declares are ignored.
     pub(super) fn of(h: &Hierarchy, class: ClassId, name: Name, descriptor: Descriptor) -> Maximal {
         let declared = |id: ClassId| {
             let method = MethodId { class: id, index: h.method(id, name, descriptor)? };
@@ -44,8 +48,8 @@ impl Maximal {
         let maximal: Vec<_> = all.iter().filter(|it| is_maximal(it.0)).copied().collect();
         let mut outside = None;
         if h.outside_above(class).is_some() {
-            // An absent interface above a candidate is less specific than it, so only other absent ones can add a
-            // candidate.
+            // An absent interface above a candidate is less specific than the candidate, so only other absent
+            // interfaces can add a candidate.
             outside = first_way_out(h, class, |it| declared(it).is_some());
             if outside.is_none() && maximal.len() > 1 {
                 // With several candidates, one may turn out to override another.
@@ -62,8 +66,9 @@ impl Maximal {
         }
     }
 
-    /// Returns the method that resolution takes: the only one with code, else any. We take that of the class with
-    /// the smallest name, because class ids depend on the history of the program.
+    /// Returns the method that resolution yields: the only method with code. If no method or more than one has code,
+    /// resolution may yield any of the methods; this function then returns that of the class with the smallest name,
+    /// because the order of class ids depends on earlier edits. Returns `None` if there are no methods.
     pub(super) fn any(&self, h: &Hierarchy) -> Option<MethodId> {
         match self.choice() {
             Choice::One(it) => Some(it),
@@ -88,8 +93,8 @@ impl Maximal {
     }
 }
 
-/// Returns the smallest name among the absent supertypes that are reached from the class without passing a class
-/// for which `stops` holds.
+/// Searches the supertypes of the class for absent classes, but not the supertypes of a class for which `stops`
+/// holds. Returns the smallest name of an absent class that was found; `None` if none was found.
 fn first_way_out(h: &Hierarchy, class: ClassId, stops: impl Fn(ClassId) -> bool) -> Option<ClassName> {
     let mut seen = FxHashSet::default();
     let mut work = vec![class];

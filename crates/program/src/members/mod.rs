@@ -6,9 +6,9 @@
 //! `invokespecial` runs. Checks that belong to an instruction, such as whether a member is static, are left to the
 //! caller.
 //!
-//! If a search passes an absent class before it ends, the answer is unknown, together with the result in case
-//! neither that class nor its supertypes declare the member. The methods of `java/lang/Object` are known by name
-//! without its class file. All functions need whole outlines, because private members matter.
+//! If a search meets an absent class before it ends, the answer is unknown. The answer then also holds the result for
+//! the case that neither the absent class nor its supertypes declare the member. The methods of `java/lang/Object`
+//! are known by name without its class file. All functions need outlines with private members.
 
 pub mod access;
 pub mod declared;
@@ -40,7 +40,7 @@ pub struct FieldId {
 }
 
 impl MethodId {
-    /// The method with this index in [`crate::outline::Outline::methods`] of the class.
+    /// Returns the id of the method with index `index` in [`crate::outline::Outline::methods`] of `class`.
     pub fn new(class: ClassId, index: usize) -> Self {
         MethodId { class, index: index as u32 }
     }
@@ -61,17 +61,18 @@ impl FieldId {
 /// The result of method resolution (JVMS §5.4.3.3, §5.4.3.4).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ResolvedMethod {
-    /// The resolved method. Its access has not been checked.
+    /// The resolved method. Whether the caller may access the method has not been checked.
     Method(MethodId),
-    /// A signature-polymorphic method (JVMS §2.9.3), whatever the descriptor.
+    /// A signature-polymorphic method (JVMS §2.9.3), which accepts a reference with any descriptor.
     SignaturePolymorphic(MethodId),
     /// Resolution fails with this error.
     Error(LinkError),
     /// The result depends on an absent class.
     Unknown {
-        /// The absent class: the one named, or the first one that the search reached.
+        /// The absent class: the class that the reference names, or the first absent class that the search reached.
         outside: ClassName,
-        /// The result if the absent class neither declares nor inherits such a method.
+        /// The method to which the reference resolves if the absent class neither declares nor inherits a method with
+        /// this name and descriptor; `None` if resolution then fails.
         beyond: Option<MethodId>,
     },
 }
@@ -79,15 +80,16 @@ pub enum ResolvedMethod {
 /// The result of field resolution (JVMS §5.4.3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ResolvedField {
-    /// The resolved field. Its access has not been checked.
+    /// The resolved field. Whether the referring class may access the field has not been checked.
     Field(FieldId),
     /// Resolution fails with this error.
     Error(LinkError),
     /// The result depends on an absent class.
     Unknown {
-        /// The absent class: the one named, or the first one that the search reached.
+        /// The absent class: the class that the reference names, or the first absent class that the search reached.
         outside: ClassName,
-        /// The result if the absent class neither declares nor inherits such a field.
+        /// The field to which the reference resolves if the absent class neither declares nor inherits a field with
+        /// this name and descriptor; `None` if resolution then fails.
         beyond: Option<FieldId>,
     },
 }
@@ -101,14 +103,15 @@ pub enum Selected {
     Error(LinkError),
     /// The result depends on an absent class.
     Unknown {
-        /// The absent class that the search reached.
+        /// The first absent class that the search reached.
         outside: ClassName,
-        /// The result if the absent class neither declares nor inherits such a method.
+        /// The method that is selected if the absent class neither declares nor inherits a method with this name and
+        /// descriptor; `None` if selection then fails.
         beyond: Option<MethodId>,
     },
 }
 
-/// The reason why linking fails.
+/// The error with which the resolution of a reference, the selection of a method or the creation of an object fails.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum LinkError {
     /// The method does not exist.
@@ -117,22 +120,22 @@ pub enum LinkError {
     NoSuchField,
     /// The member or class is of another kind than the instruction requires.
     IncompatibleClassChange,
-    /// Several superinterfaces have code for the method and none is most specific: `IncompatibleClassChangeError`.
-    /// For `invokeinterface`, HotSpot 17 throws the subclass `AbstractMethodError` instead, so callers must expect
-    /// any subclass.
+    /// Several maximally-specific superinterface methods have code: `IncompatibleClassChangeError`. For
+    /// `invokeinterface`, HotSpot 17 throws the subclass `AbstractMethodError` instead, so callers must expect any
+    /// subclass.
     ConflictingDefaults,
-    /// The class that refers to the member may not access it.
+    /// The class that refers to the member may not access the member.
     IllegalAccess,
     /// The selected method has no code.
     AbstractMethod,
     /// The class cannot be instantiated (JVMS §6.5 *new*).
     Instantiation,
-    /// The class is absent.
+    /// The class that the instruction or its reference names is absent.
     NoClassDefFound,
 }
 
 impl LinkError {
-    /// Returns the internal name of the class that the JVM throws.
+    /// Returns the internal name of the exception class that the JVM throws for this error.
     pub fn exception(self) -> &'static str {
         match self {
             LinkError::NoSuchMethod => "java/lang/NoSuchMethodError",
@@ -148,16 +151,17 @@ impl LinkError {
     }
 }
 
-/// The result of [`maximal`] and of the walks up a chain of superclasses: the method found, and the absent class
-/// that could change the result.
+/// The result of a search for a method in a class and its supertypes: the method, if one was found, and the absent
+/// class, if any, that could change the result.
 #[derive(Clone, Copy, Default)]
 struct Found {
     method: Option<MethodId>,
     outside: Option<ClassName>,
 }
 
-/// Returns whether `java/lang/Object` declares this method, in some release: `Some(true)` if it is public. `None`
-/// means that no release declares it, whether or not its class file is present.
+/// Returns whether the method of `java/lang/Object` with this name and descriptor is public; `None` if
+/// `java/lang/Object` declares no such method in any release. The answer is built in and does not depend on a class
+/// file.
 fn of_object(name: Name, descriptor: Descriptor) -> Option<bool> {
     match (name.bytes(), descriptor.bytes()) {
         (b"getClass", b"()Ljava/lang/Class;")

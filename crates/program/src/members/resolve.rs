@@ -1,4 +1,4 @@
-//! Resolution of fields and methods (JVMS §5.4.3.2 to §5.4.3.4): the search, without access control.
+//! Resolution of fields and methods (JVMS §5.4.3.2 to §5.4.3.4), without access control.
 
 use std::sync::LazyLock;
 
@@ -9,8 +9,8 @@ use super::maximal::Maximal;
 use super::{FieldId, Found, LinkError, MethodId, ResolvedField, ResolvedMethod, of_object};
 use crate::hierarchy::{ClassId, Hierarchy, Link};
 
-/// Resolves a method reference; `interface` is set for a `CONSTANT_InterfaceMethodref`. The class may be an array
-/// type, whose methods are those of `java/lang/Object`.
+/// Resolves a reference to a method of `class`. `interface` is true if the reference is a
+/// `CONSTANT_InterfaceMethodref`. An array type has the methods of `java/lang/Object`.
 pub fn resolve_method(
     h: &Hierarchy,
     class: ClassName,
@@ -54,7 +54,8 @@ pub fn resolve_method(
     }
 }
 
-/// Steps 2 and 3 of §5.4.3.4: the interface itself, then the public instance methods of `java/lang/Object`.
+/// Searches for a method in an interface, then among the public instance methods of `java/lang/Object`: steps 2 and 3
+/// of JVMS §5.4.3.4.
 fn in_interface(h: &Hierarchy, class: ClassId, name: Name, descriptor: Descriptor) -> Found {
     if let Some(index) = h.method(class, name, descriptor) {
         return Found { method: Some(MethodId { class, index }), outside: None };
@@ -62,7 +63,7 @@ fn in_interface(h: &Hierarchy, class: ClassId, name: Name, descriptor: Descripto
     public_of_object(h, name, descriptor)
 }
 
-/// Finds a public instance method of `java/lang/Object`.
+/// Finds the public instance method of `java/lang/Object` with this name and descriptor.
 pub(super) fn public_of_object(h: &Hierarchy, name: Name, descriptor: Descriptor) -> Found {
     let Some(class) = h.class(h.object()) else {
         let is_public = of_object(name, descriptor) == Some(true);
@@ -74,7 +75,8 @@ pub(super) fn public_of_object(h: &Hierarchy, name: Name, descriptor: Descriptor
     Found { method: method.filter(is_public), outside: None }
 }
 
-/// Step 2 of §5.4.3.3: the class and its superclasses. `Err` holds a signature-polymorphic method.
+/// Searches for a method in a class and its superclasses: step 2 of JVMS §5.4.3.3. If the search finds a
+/// signature-polymorphic method (JVMS §2.9.3), returns this method as `Err`.
 fn in_superclasses(
     h: &Hierarchy,
     class: ClassId,
@@ -98,8 +100,8 @@ fn in_superclasses(
     Ok(Found::default())
 }
 
-/// Continues a search up the superclasses beyond the absent class `outside`: at least `java/lang/Object` is above
-/// it.
+/// Continues a search up the superclasses that reached the absent class `outside`. Of the classes above it, only
+/// `java/lang/Object` is known.
 pub(super) fn behind(h: &Hierarchy, outside: ClassName, name: Name, descriptor: Descriptor) -> Found {
     if h.is_object(outside) {
         return Found { method: None, outside: of_object(name, descriptor).map(|_| outside) };
@@ -109,8 +111,8 @@ pub(super) fn behind(h: &Hierarchy, outside: ClassName, name: Name, descriptor: 
     Found { method, outside: Some(outside) }
 }
 
-/// Returns the signature-polymorphic method with this name, if the class declares exactly one method with the name
-/// (JVMS §2.9.3).
+/// Returns the signature-polymorphic method `name` of the class (JVMS §2.9.3). Returns `None` if the class declares
+/// none or several methods with this name.
 fn polymorphic(h: &Hierarchy, class: ClassId, name: Name) -> Option<MethodId> {
     static OWNERS: LazyLock<[ClassName; 2]> = LazyLock::new(|| {
         [ClassName::new(b"java/lang/invoke/MethodHandle"), ClassName::new(b"java/lang/invoke/VarHandle")]
@@ -126,7 +128,7 @@ fn polymorphic(h: &Hierarchy, class: ClassId, name: Name) -> Option<MethodId> {
     (flags && takes_objects && named.next().is_none()).then_some(MethodId { class, index })
 }
 
-/// Resolves a field reference.
+/// Resolves a reference to a field of `class`.
 pub fn resolve_field(h: &Hierarchy, class: ClassName, name: Name, descriptor: Descriptor) -> ResolvedField {
     // Arrays have no fields, and neither has Object.
     if class.is_array() || h.is_object(class) && h.class(class).is_none() {

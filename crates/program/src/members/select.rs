@@ -1,5 +1,5 @@
-//! Selection of the method that runs for a receiver's class (JVMS §5.4.6), and the target of `invokespecial`
-//! (§6.5).
+//! Selection of the method that runs for a receiver's class (JVMS §5.4.6), and of the method that `invokespecial`
+//! runs (JVMS §6.5).
 
 use classfile::flags::Flags;
 use classfile::names::{ClassName, Descriptor, Name};
@@ -15,19 +15,20 @@ use crate::hierarchy::{Below, ClassId, Hierarchy, Link};
 /// `resolved`. Private methods select themselves. Array types are not supported: they have the methods of
 /// `java/lang/Object`.
 ///
-/// A receiver that may be a subclass of the class of `resolved` is assumed to be one; for one that is not, the
-/// result is an error.
+/// If absent classes decide whether `receiver` is a subclass of the class of `resolved`, `receiver` is assumed to be
+/// a subclass. If `receiver` certainly is no subclass, the result is an error.
 ///
-/// Approximates: private and static methods of classes do not hide a default method, as JVMS §5.4.6 says. HotSpot
-/// agrees for a class whose only superclass is `java/lang/Object`; if a superclass or subclass has the default,
-/// too, it throws `AbstractMethodError`. No compiler writes such classes, but recompiling an interface alone
-/// produces them.
+/// Approximates: follows JVMS §5.4.6, where private and static methods of classes do not hide a default method.
+/// HotSpot does the same for a class whose only superclass is `java/lang/Object`; if a superclass or subclass has the
+/// default method, too, HotSpot throws `AbstractMethodError`. No compiler writes classes with such methods, but
+/// recompiling an interface alone produces them.
 pub fn select(h: &Hierarchy, receiver: ClassId, resolved: MethodId) -> Selected {
     select_if(h, receiver, resolved, |_| true)
 }
 
-/// Like [`select`], for `invokeinterface` on a reference to interface `named`: the receiver must implement `named`,
-/// and the selected method must be public, unless it is private (JVMS §6.5 *invokeinterface*).
+/// Returns the method that `invokeinterface` runs on an object of class `receiver`, for a reference to interface
+/// `named` that resolves to `resolved`. The result is an error if the receiver does not implement `named`, or if the
+/// selected method is not public. A private `resolved` selects itself (JVMS §6.5 *invokeinterface*).
 pub fn select_interface(h: &Hierarchy, receiver: ClassId, named: ClassName, resolved: MethodId) -> Selected {
     if h.is_subtype(h.name(receiver), named) == Below::No {
         return Selected::Error(LinkError::IncompatibleClassChange);
@@ -82,7 +83,8 @@ pub fn selectable(h: &Hierarchy, receiver: ClassId, resolved: MethodId, selected
     }
 }
 
-/// Returns the result for a found method, which may have no code.
+/// Converts the result of a search for the selected method. The result is an error if the method has no code, and
+/// [`Selected::Unknown`] if an absent class could change the result.
 fn selected(h: &Hierarchy, found: Found) -> Selected {
     let has_code = |it: MethodId| it.of(h).is_some_and(|it| !it.flags.is_abstract());
     match found {
@@ -94,7 +96,8 @@ fn selected(h: &Hierarchy, found: Found) -> Selected {
     }
 }
 
-/// Selects among the superinterface methods if no class declares the method.
+/// Selects a method of a superinterface, for a `class` without a superclass that declares the method. `outside` is
+/// the absent superclass that may declare the method, if any.
 fn by_interfaces(
     h: &Hierarchy,
     class: ClassId,
@@ -112,7 +115,7 @@ fn by_interfaces(
     }
 }
 
-/// Whether a walk up the superclasses skips private methods.
+/// Whether a search up the superclasses skips or finds private methods.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Private {
     Skip,
@@ -137,8 +140,8 @@ fn in_classes(h: &Hierarchy, class: ClassId, name: Name, descriptor: Descriptor,
     Found::default()
 }
 
-/// Finds the lowest method, between the receiver's class and the resolved method, that can override the latter
-/// (JVMS §5.4.5): the first that a search from the receiver upward meets.
+/// Finds the method that overrides `resolved` (JVMS §5.4.5) and is nearest to the receiver's class on the way up the
+/// superclasses; `resolved` if no method overrides it.
 fn overriding(
     h: &Hierarchy,
     receiver: ClassId,
@@ -147,7 +150,7 @@ fn overriding(
     name: Name,
     descriptor: Descriptor,
 ) -> Found {
-    // The declarations that may override it, from the receiver's class upward.
+    // The declarations that may override `resolved`, from the receiver's class upward.
     let mut declared = Vec::new();
     let (mut last, mut last_flags) = (resolved, resolved_flags);
     let mut outside = None;
@@ -165,7 +168,7 @@ fn overriding(
             let method = MethodId { class, index };
             let flags = method.of(h).map(|it| it.flags).unwrap_or_default();
             if !flags.is_static() && !flags.is_private() {
-                // A method that overrides it directly, regardless of the classes between, ends the search.
+                // A method that overrides `resolved` directly, regardless of the classes between, ends the search.
                 if h.outline(class).version.1 >= 51 && overrides(h, class, resolved.class, resolved_flags) {
                     (last, last_flags) = (method, flags);
                     break;
@@ -187,18 +190,19 @@ fn overriding(
     Found { method: Some(last), outside }
 }
 
-/// Returns whether a method of class `sub` directly overrides a method of class `sup` with these flags.
+/// Returns whether a method of class `sub` directly overrides the method of its superclass `sup` that has the access
+/// flags `flags`. Both methods have the same name and descriptor.
 fn overrides(h: &Hierarchy, sub: ClassId, sup: ClassId, flags: Flags) -> bool {
     flags.is_public() || flags.is_protected() || run_time_package(h, sub) == run_time_package(h, sup)
 }
 
-/// The methods that override the resolved one so far, from superclasses down. Overriding is transitive (JVMS
-/// §5.4.5): a method is added if it directly overrides one of them.
+/// The resolved method and the methods found so far to override it, from superclasses to subclasses. Overriding is
+/// transitive (JVMS §5.4.5): a method is added if it directly overrides a method of this list.
 #[derive(Default)]
 struct History {
-    /// Whether one of the methods is public or protected.
+    /// Whether one of the listed methods is public or protected.
     is_wide: bool,
-    /// The packages of the package-private methods.
+    /// The run-time packages of the listed methods that are package-private.
     packages: FxHashSet<RunTimePackage>,
     last: Option<(ClassId, Flags)>,
 }
@@ -215,18 +219,19 @@ impl History {
 
     fn is_overridden(&self, h: &Hierarchy, class: ClassId) -> bool {
         if h.outline(class).version.1 < 51 {
-            // HotSpot does not apply transitive overriding to classes before Java 7
-            // (`VTABLE_TRANSITIVE_OVERRIDE_VERSION`): they override the method that runs for their superclass, or
-            // nothing.
+            // HotSpot does not apply transitive overriding to class files before Java 7
+            // (`VTABLE_TRANSITIVE_OVERRIDE_VERSION`): a method of such a class overrides the method that runs for its
+            // superclass, or nothing.
             return self.last.is_some_and(|(above, flags)| overrides(h, class, above, flags));
         }
         self.is_wide || self.packages.contains(&run_time_package(h, class))
     }
 }
 
-/// Returns the method that `invokespecial` in a method of `caller` runs, for the named class, name and descriptor.
-/// Static methods are refused; access is not checked. Every class is treated as if `ACC_SUPER` were set, as in the
-/// JVM since Java 8.
+/// Returns the method that `invokespecial` runs in a method of class `caller`, for a reference to the method of
+/// `class` with this name and descriptor. `interface` is true if the reference is a `CONSTANT_InterfaceMethodref`. If
+/// the reference resolves to a static method, the result is an error. Access is not checked. Every class is treated
+/// as if `ACC_SUPER` were set, as in the JVM since Java 8.
 pub fn special_target(
     h: &Hierarchy,
     caller: ClassId,
@@ -273,7 +278,7 @@ pub fn special_target(
     ResolvedMethod::Unknown { outside, beyond }
 }
 
-/// The lookup of *invokespecial*, starting at `class`.
+/// Searches for the method that *invokespecial* runs, from `class` upward (JVMS §6.5).
 fn special_in(h: &Hierarchy, class: ClassId, name: Name, descriptor: Descriptor) -> ResolvedMethod {
     let mut found = in_classes(h, class, name, descriptor, Private::Find);
     if h.is_interface(class) && found.method.is_none_or(|it| it.class != class) {

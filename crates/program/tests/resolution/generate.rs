@@ -36,7 +36,7 @@ pub(crate) enum How {
     GetStatic,
 }
 
-/// A call or field read, made by a class of its own.
+/// A call or field read. Each is in its own class.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) caller: String,

@@ -1,4 +1,4 @@
-//! Tests of supertypes, subtypes and openness, one per rule (`semantics.md` §1).
+//! Tests of supertypes, subtypes and what absent classes may extend, one per rule (`semantics.md` §1).
 
 use classfile::module::Module;
 use classfile::names::Name;

@@ -9,7 +9,7 @@ use program::members::{LinkError, MethodId, ResolvedField, ResolvedMethod, Selec
 
 use crate::world::{class, id, method, options, world};
 
-/// Splits `p/A.m()V`; the prefix `I:` makes it a reference to an interface method.
+/// Parses a method reference `p/A.m()V`; the prefix `I:` marks a reference to an interface method.
 fn parts(text: &str) -> (bool, &str, Name, Descriptor) {
     let (interface, text) = text.strip_prefix("I:").map_or((false, text), |it| (true, it));
     let (owner, member) = text.split_once('.').expect("a dot");
@@ -217,7 +217,8 @@ public q/D < p/C
     }
 }
 
-/// Any of them may be resolved (JVMS §5.4.3.3); the answer must not depend on the order of the class path.
+/// Any of several candidate methods may be resolved (JVMS §5.4.3.3); the answer must not depend on the order of the
+/// class path.
 #[test]
 fn conflicting_methods_resolve_to_the_smallest_class_name() {
     let interfaces = ["interface p/I\n  public d()V\n", "interface p/J\n  public d()V\n"];

@@ -21,7 +21,7 @@ use test_utils::tier;
 use crate::generate::{Call, FIELD_TYPE, Generated, How, METHOD_TYPE, generate};
 use crate::world::{World, class, id, world};
 
-/// Returns the seeds of the programs: `fast` or `full` many, depending on the test tier.
+/// Returns the seeds of the programs; their number is `fast` or `full`, depending on the test tier.
 pub(crate) fn seeds(fast: u64, full: u64) -> std::ops::Range<u64> {
     let number = |name| std::env::var(name).ok().and_then(|it| it.parse::<u64>().ok());
     let first = number("RESOLUTION_FROM").unwrap_or(0);
@@ -45,7 +45,7 @@ pub(crate) fn outlines(it: &Generated) -> World {
     out
 }
 
-/// Predicts the outcome of a call: the name of the method that runs, or the error.
+/// Predicts the result of a call: the name of the method that runs, or the error.
 fn predict(h: &Hierarchy, call: &Call) -> Result<String, LinkError> {
     let (caller, owner) = (id(h, &call.caller), class(&call.owner));
     let refuse = |it: Below| match it {
@@ -96,7 +96,7 @@ fn selected(it: Selected) -> Result<MethodId, LinkError> {
     }
 }
 
-/// Converts the outcome in the JVM to the same form.
+/// Converts the result that a call had in the JVM to the name of the method that ran, or the error.
 fn observed(it: &Outcome) -> String {
     match it {
         // The result of Object.toString contains an @; no method name does.

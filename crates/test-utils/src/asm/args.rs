@@ -1,10 +1,10 @@
-//! The words after a directive or mnemonic, read as names, members, constants and flags.
+//! Reads the words after a directive or mnemonic as names, members, constants and flags.
 
 use super::AsmError;
 use super::pool::{Const, Member, Text};
 use super::words::Word;
 
-/// The words of a line after its first one, taken one by one.
+/// The words of a line after its first word, read one by one.
 pub(super) struct Args<'a>(std::slice::Iter<'a, Word>);
 
 impl<'a> Args<'a> {
@@ -15,7 +15,7 @@ impl<'a> Args<'a> {
     }
 
     pub(super) fn next(&mut self) -> Result<&'a Word, AsmError> {
-        self.0.next().ok_or_else(|| AsmError::new("a word is missing"))
+        self.0.next().ok_or_else(|| AsmError::new("a word is missing at the end of the line"))
     }
 
     pub(super) fn text(&mut self) -> Result<Text, AsmError> {
@@ -35,12 +35,12 @@ impl<'a> Args<'a> {
         self.0.next().map_or(Ok(()), |it| Err(AsmError::new(format!("unexpected word: {}", it.plain()))))
     }
 
-    /// Whether no word is left.
+    /// Whether all words have been read.
     pub(super) fn is_empty(&self) -> bool {
         self.0.as_slice().is_empty()
     }
 
-    /// Combines all access flags that follow, given by name or number.
+    /// Reads all access flags that follow, given by name or number, and combines them.
     pub(super) fn flags(&mut self) -> u16 {
         let mut flags = 0;
         while let Some(flag) = self.0.as_slice().first().and_then(flag) {
@@ -55,7 +55,8 @@ impl<'a> Args<'a> {
         Ok(if it.is("none") { None } else { Some(it.text()) })
     }
 
-    /// Reads `owner.name` and a descriptor, after `interface` for members of interfaces.
+    /// Reads a field reference: `owner.name` and a descriptor. The keyword `interface` precedes them if the owner is
+    /// an interface.
     pub(super) fn field_ref(&mut self) -> Result<Member, AsmError> {
         let word = self.next()?;
         let Some((owner, name)) = word.split_off_last(b'.') else {
@@ -80,7 +81,7 @@ impl<'a> Args<'a> {
         Ok(Member { owner: owner.text(), name: name.text(), descriptor: ty.text(), interface })
     }
 
-    /// Reads the kind of a method handle and its member.
+    /// Reads a method handle: its kind, as a word, and its member.
     pub(super) fn handle(&mut self) -> Result<(u8, Member), AsmError> {
         let kinds = [
             "getfield",
@@ -149,12 +150,14 @@ fn real<T: std::str::FromStr>(word: &Word) -> Result<T, AsmError> {
     word.plain().parse().map_err(|_| AsmError::new(format!("not a number: {}", word.plain())))
 }
 
-/// The index of a named bootstrap method; a number stands for itself.
+/// The index of the bootstrap method that a word gives, either by its name or as a number.
 pub(super) fn bootstrap_idx(bootstraps: &[Text], word: &Word) -> Result<u16, AsmError> {
     let text = word.text();
     match bootstraps.iter().position(|it| *it == text).and_then(|it| u16::try_from(it).ok()) {
         Some(it) => Ok(it),
-        None => word.number_as().map_err(|_| AsmError::new(format!("no bootstrap method {}", word.plain()))),
+        None => word
+            .number_as()
+            .map_err(|_| AsmError::new(format!("there is no bootstrap method {}", word.plain()))),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Attributes of a class, field, method or body, as data; `put` writes them.
+//! The attributes of a class, field, method or body, as data. The module `put` writes them as bytes.
 
 use super::pool::{Const, Text};
 
@@ -30,9 +30,9 @@ pub enum Attribute {
 pub struct Inner {
     /// The name of the inner class.
     pub class: Text,
-    /// The outer class, absent for local and anonymous classes.
+    /// The outer class; `None` for local and anonymous classes.
     pub outer: Option<Text>,
-    /// The simple name, absent for anonymous classes.
+    /// The simple name of the inner class; `None` for anonymous classes.
     pub name: Option<Text>,
     /// The access flags of the inner class.
     pub access: u16,

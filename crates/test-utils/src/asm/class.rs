@@ -1,4 +1,4 @@
-//! A class under construction; `encode_class` turns it into bytes.
+//! A class under construction. The module `encode_class` encodes it as bytes.
 
 use super::attribute::Attribute;
 use super::code::CodeBuilder;
@@ -13,7 +13,7 @@ pub struct ClassBuilder {
     pub access: u16,
     /// The internal name of the class.
     pub name: Text,
-    /// The superclass; `None` is written as index 0.
+    /// The internal name of the superclass; `None` is written as index 0.
     pub super_name: Option<Text>,
     /// The direct superinterfaces.
     pub interfaces: Vec<Text>,
@@ -49,20 +49,20 @@ pub struct MethodDef {
     pub name: Text,
     /// The descriptor of the method.
     pub descriptor: Text,
-    /// The body; none for abstract and native methods.
+    /// The body; `None` for abstract and native methods.
     pub code: Option<CodeBuilder>,
-    /// The attributes other than `Code`.
+    /// The attributes of the method other than `Code`.
     pub attributes: Vec<Attribute>,
 }
 
 /// A bootstrap method and its static arguments.
 #[derive(Clone, Debug)]
 pub struct Bootstrap {
-    /// The kind of the method handle.
+    /// The kind of the method handle (1 to 9, JVMS §4.4.8).
     pub kind: u8,
     /// The method that the handle refers to.
     pub member: Member,
-    /// The static arguments.
+    /// The static arguments of the bootstrap method.
     pub args: Vec<Const>,
 }
 

@@ -1,8 +1,8 @@
 //! A method body under construction: instructions with labels, exception rows, debug tables.
 //!
-//! The builder stores instructions as data; `encode_code` turns them into bytes. A branch offset must fit the form of
-//! its instruction (`goto` is never widened silently), while locals above 255 get `wide`, and `ldc` becomes `ldc_w`
-//! where necessary.
+//! The builder stores instructions as data; the module `encode_code` encodes them as bytes. A branch offset must fit
+//! the form of its instruction: `goto` is never replaced by `goto_w`. Locals above 255 get `wide`, and `ldc` becomes
+//! `ldc_w` where necessary.
 
 use super::attribute::Attribute;
 use super::opcodes as op;
@@ -17,7 +17,7 @@ pub struct Label(pub(super) u32);
 pub enum Pos {
     /// The position where the label is bound.
     At(Label),
-    /// This offset, whatever instruction is there.
+    /// The position at this offset in bytes, which need not be the start of an instruction.
     Raw(u16),
 }
 
@@ -27,34 +27,35 @@ impl From<Label> for Pos {
     }
 }
 
-/// One instruction or mark.
+/// An instruction, or a mark between instructions (a label or a line).
 #[derive(Clone, Debug)]
 pub enum Insn {
     /// An instruction without operands.
     Plain(u8),
-    /// `bipush`, `sipush` or `newarray`.
+    /// `bipush`, `sipush` or `newarray`: the opcode and the operand.
     Number(u8, i32),
-    /// An instruction with a local variable operand; `true` forces the `wide` form.
+    /// An instruction with a local variable as operand: the opcode, the slot, and whether the `wide` form is forced.
     Local(u8, u16, bool),
-    /// `iinc`; `true` forces the `wide` form.
+    /// `iinc`: the slot, the increment, and whether the `wide` form is forced.
     Iinc(u16, i16, bool),
-    /// A branch, with a 16-bit or 32-bit offset depending on its opcode.
+    /// A branch: the opcode, which determines whether the offset has 16 or 32 bits, and the target.
     Jump(u8, Label),
-    /// `ldc`, `ldc_w` or `ldc2_w`.
+    /// `ldc`, `ldc_w` or `ldc2_w`: the opcode and the constant.
     Ldc(u8, Const),
-    /// A field instruction.
+    /// A field instruction: the opcode and the field.
     Field(u8, Member),
-    /// A call other than `invokedynamic`.
+    /// A call other than `invokedynamic`: the opcode and the method.
     Call(u8, Member),
-    /// `invokedynamic`: the index of a bootstrap method, a name, and a descriptor.
+    /// `invokedynamic`: the index of a bootstrap method, a name and a descriptor.
     Dynamic(u16, Text, Text),
-    /// `new`, `anewarray`, `checkcast` or `instanceof`.
+    /// `new`, `anewarray`, `checkcast` or `instanceof`: the opcode and the class.
     Type(u8, Text),
-    /// `multianewarray`.
+    /// `multianewarray`: the array class and the number of dimensions to allocate.
     MultiArray(Text, u8),
     /// `tableswitch`: the lowest key, the targets, and the default target.
     Table(i32, Vec<Label>, Label),
-    /// `lookupswitch`: the pairs as written (the format requires sorted ones), and the default target.
+    /// `lookupswitch`: pairs of key and target, which are written in this order (the format requires sorted keys),
+    /// and the default target.
     Lookup(Vec<(i32, Label)>, Label),
     /// Bytes that are copied unchanged.
     Raw(Vec<u8>),
@@ -73,11 +74,11 @@ pub struct Row {
     pub end: Pos,
     /// The start of the handler.
     pub handler: Pos,
-    /// The caught class; `None` catches everything.
+    /// The internal name of the caught class; `None` catches everything.
     pub class: Option<Text>,
 }
 
-/// One row of the table of local variables.
+/// One row of the `LocalVariableTable`.
 #[derive(Clone, Debug)]
 pub struct Var {
     /// The slot of the variable.
@@ -95,17 +96,17 @@ pub struct Var {
 /// A method body under construction.
 #[derive(Clone, Debug, Default)]
 pub struct CodeBuilder {
-    /// The instructions so far.
+    /// The instructions added so far.
     pub insns: Vec<Insn>,
     /// The exception rows, in the order in which the JVM searches them.
     pub rows: Vec<Row>,
-    /// The variables for the `LocalVariableTable`; if there are none, the attribute is not written.
+    /// The rows of the `LocalVariableTable`; if there are none, the attribute is not written.
     pub vars: Vec<Var>,
-    /// The value of `max_stack`; computed if absent.
+    /// The value of `max_stack`; `None` if it shall be computed.
     pub max_stack: Option<u16>,
-    /// The value of `max_locals`; computed if absent.
+    /// The value of `max_locals`; `None` if it shall be computed.
     pub max_locals: Option<u16>,
-    /// Further attributes of `Code`.
+    /// The attributes of `Code` besides the debug tables that the builder writes.
     pub attributes: Vec<Attribute>,
     n_labels: u32,
 }
@@ -145,7 +146,7 @@ impl CodeBuilder {
         self.push(Insn::Plain(opcode))
     }
 
-    /// Appends a load or store of `slot`, or a `ret`, in its general form.
+    /// Appends a load or store of `slot`, or a `ret`. `opcode` is the general form, such as `iload`.
     pub fn local(&mut self, opcode: u8, slot: u16) -> &mut Self {
         self.push(Insn::Local(opcode, slot, false))
     }
@@ -176,7 +177,7 @@ impl CodeBuilder {
         self.push(Insn::Field(opcode, member(owner, name, descriptor, false)))
     }
 
-    /// Appends a call; `invokeinterface` refers to an interface method, all others to a class method.
+    /// Appends a call. For `invokeinterface` the constant is an interface method, for all other calls a class method.
     pub fn call(&mut self, opcode: u8, owner: &str, name: &str, descriptor: &str) -> &mut Self {
         let interface = opcode == op::INVOKEINTERFACE;
         self.push(Insn::Call(opcode, member(owner, name, descriptor, interface)))
@@ -187,7 +188,8 @@ impl CodeBuilder {
         self.push(Insn::Type(opcode, class.into()))
     }
 
-    /// Appends an exception row.
+    /// Appends an exception row for the range from `start` to `end` (exclusive). `class` is the caught class; `None`
+    /// catches everything.
     pub fn catch(&mut self, start: Label, end: Label, handler: Label, class: Option<&str>) -> &mut Self {
         let class = class.map(Text::from);
         self.rows.push(Row { start: start.into(), end: end.into(), handler: handler.into(), class });

@@ -1,7 +1,7 @@
 //! Computes `max_stack` and `max_locals` for bodies that do not set them.
 //!
-//! The stack depth follows the control flow and is never too small for code that verifies. If depths differ at a
-//! join, the largest counts. The effect of raw bytes is unknown, so a body with raw bytes should set `max_stack`.
+//! The computed stack depth is never too small for code that verifies. If depths differ where control joins, the
+//! largest one counts. The effect of raw bytes is unknown, so a body with raw bytes should set `max_stack` itself.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::code::{CodeBuilder, Insn, Label, Pos};
 use super::opcodes as op;
 use super::slots::{arg_slots, value_slots};
 
-/// The highest stack depth on any path, limited to the range of the class-file field.
+/// The greatest depth of the operand stack on any path through the body, in slots, at most 65535.
 pub(super) fn max_stack(body: &CodeBuilder) -> u16 {
     let places: HashMap<Label, usize> = body
         .insns
@@ -51,7 +51,7 @@ pub(super) fn max_stack(body: &CodeBuilder) -> u16 {
     u16::try_from(max.saturating_add(2 * n_jsrs as i64)).unwrap_or(u16::MAX)
 }
 
-/// One more than the highest used slot, including parameters.
+/// One more than the highest used local variable slot; the `n_args` slots of the parameters count as used.
 pub(super) fn max_locals(body: &CodeBuilder, n_args: u32) -> u16 {
     let mut max = n_args;
     for it in &body.insns {
@@ -70,7 +70,7 @@ fn is_wide_local(opcode: u8) -> bool {
     matches!(opcode, op::LLOAD | op::DLOAD | op::LSTORE | op::DSTORE)
 }
 
-/// The general form and the slot of `iload_0` to `astore_3`.
+/// The general opcode and the slot of one of the opcodes `iload_0` to `astore_3`; `None` for other opcodes.
 fn short_form(opcode: u8) -> Option<(u8, u8)> {
     match opcode {
         op::ILOAD_0..=op::ALOAD_3 => {
@@ -85,7 +85,7 @@ fn short_form(opcode: u8) -> Option<(u8, u8)> {
     }
 }
 
-/// The stack depth after the instruction.
+/// The depth of the operand stack after the instruction, in slots, if `depth` is the depth before it.
 fn depth_after(insn: &Insn, depth: i64) -> i64 {
     let opcode = match insn {
         Insn::Bind(_) | Insn::Line(_) | Insn::Raw(_) => return depth,

@@ -1,4 +1,4 @@
-//! Encodes a class as bytes (JVMS §4.1); `encode_code` encodes the bodies.
+//! Encodes a class as bytes (JVMS §4.1). The module `encode_code` encodes the bodies.
 
 use super::AsmError;
 use super::class::{ClassBuilder, MethodDef};

@@ -1,5 +1,5 @@
-//! Encodes bodies as bytes: two passes over the instructions, of which the first finds the labels, then the tables of
-//! `Code`.
+//! Encodes bodies as bytes: two passes over the instructions, then the tables of `Code`. The first pass computes the
+//! offsets of labels.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use super::slots::arg_slots;
 
 type Labels = HashMap<Label, u32>;
 
-/// The content of the `Code` attribute; `n_args` is the number of slots that the parameters take.
+/// The content of the `Code` attribute. `n_args` is the number of slots that the parameters take.
 pub(super) fn code(body: &CodeBuilder, pool: &mut Pool, n_args: u32) -> Result<Vec<u8>, AsmError> {
     let mut labels = Labels::new();
     pass(body, pool, &mut labels, None)?;
@@ -24,7 +24,7 @@ pub(super) fn code(body: &CodeBuilder, pool: &mut Pool, n_args: u32) -> Result<V
     let mut out = Vec::new();
     out.extend(max_stack.to_be_bytes());
     out.extend(max_locals.to_be_bytes());
-    let n = u32::try_from(bytes.len()).map_err(|_| AsmError::new("code is too long"))?;
+    let n = u32::try_from(bytes.len()).map_err(|_| AsmError::new("the code is too long"))?;
     out.extend(n.to_be_bytes());
     out.extend(bytes);
     put_count(&mut out, body.rows.len())?;
@@ -81,8 +81,8 @@ fn offset(labels: &Labels, pos: Pos) -> Result<u16, AsmError> {
     }
 }
 
-/// One pass over the instructions. The first finds the labels; the second, which knows them, resolves branches and
-/// collects lines.
+/// Encodes the instructions once. The first pass (`known` is `None`) stores the offsets of labels in `found`. The
+/// second pass gets these offsets as `known`, computes the distances of branches, and collects the line table.
 fn pass(
     body: &CodeBuilder,
     pool: &mut Pool,
@@ -91,7 +91,7 @@ fn pass(
 ) -> Result<Vec<u8>, AsmError> {
     let mut out = Vec::new();
     for it in &body.insns {
-        let pc = u32::try_from(out.len()).map_err(|_| AsmError::new("code is too long"))?;
+        let pc = u32::try_from(out.len()).map_err(|_| AsmError::new("the code is too long"))?;
         match it {
             Insn::Bind(label) => {
                 if found.insert(*label, pc).is_some() && known.is_none() {
@@ -109,11 +109,13 @@ fn pass(
     Ok(out)
 }
 
-/// The distance from `pc` to the label; 0 while labels are unknown.
+/// The distance from an instruction to a label. `labels` holds the offsets of labels and the pc of the instruction;
+/// while it is `None`, the distance is 0.
 fn distance(labels: Option<(&Labels, u32)>, label: Label) -> Result<i32, AsmError> {
     let Some((labels, pc)) = labels else { return Ok(0) };
     let target = labels.get(&label).ok_or_else(|| AsmError::new("a label is never bound"))?;
-    i32::try_from(i64::from(*target) - i64::from(pc)).map_err(|_| AsmError::new("branch is too far"))
+    i32::try_from(i64::from(*target) - i64::from(pc))
+        .map_err(|_| AsmError::new("a branch offset does not fit into 32 bits"))
 }
 
 // long match: one arm for each form of instruction.
@@ -130,10 +132,13 @@ fn insn(
             match *opcode {
                 op::SIPUSH => out.extend(short(*value)?.to_be_bytes()),
                 op::BIPUSH => {
-                    let value = i8::try_from(*value).map_err(|_| AsmError::new("number needs 8 bits"))?;
+                    let value = i8::try_from(*value)
+                        .map_err(|_| AsmError::new("a number does not fit into 8 bits"))?;
                     out.extend(value.to_be_bytes());
                 }
-                _ => out.push(u8::try_from(*value).map_err(|_| AsmError::new("number needs 8 bits"))?),
+                _ => out.push(
+                    u8::try_from(*value).map_err(|_| AsmError::new("a number does not fit into 8 bits"))?,
+                ),
             }
         }
         Insn::Local(opcode, slot, wide) => local(out, *opcode, *slot, *wide),
@@ -204,7 +209,8 @@ fn switch(out: &mut Vec<u8>, it: &Insn, labels: Option<(&Labels, u32)>) -> Resul
     match it {
         Insn::Table(low, targets, default) => {
             out.extend(distance(labels, *default)?.to_be_bytes());
-            let n = i32::try_from(targets.len()).map_err(|_| AsmError::new("switch is too long"))?;
+            let n =
+                i32::try_from(targets.len()).map_err(|_| AsmError::new("a switch has too many targets"))?;
             out.extend(low.to_be_bytes());
             out.extend(low.wrapping_add(n).wrapping_sub(1).to_be_bytes());
             for target in targets {
@@ -213,7 +219,7 @@ fn switch(out: &mut Vec<u8>, it: &Insn, labels: Option<(&Labels, u32)>) -> Resul
         }
         Insn::Lookup(pairs, default) => {
             out.extend(distance(labels, *default)?.to_be_bytes());
-            let n = i32::try_from(pairs.len()).map_err(|_| AsmError::new("switch is too long"))?;
+            let n = i32::try_from(pairs.len()).map_err(|_| AsmError::new("a switch has too many targets"))?;
             out.extend(n.to_be_bytes());
             for (key, target) in pairs {
                 out.extend(key.to_be_bytes());
@@ -231,5 +237,5 @@ fn indexed(out: &mut Vec<u8>, opcode: u8, idx: u16) {
 }
 
 fn short(value: i32) -> Result<i16, AsmError> {
-    i16::try_from(value).map_err(|_| AsmError::new("number or branch needs more than 16 bits"))
+    i16::try_from(value).map_err(|_| AsmError::new("a number or branch offset does not fit into 16 bits"))
 }

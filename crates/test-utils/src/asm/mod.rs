@@ -1,7 +1,8 @@
 //! An assembler that turns text (`.jasm`) or builder calls into class files.
 //!
-//! It is an oracle for the decoder, so it shares no code with `classfile`. It checks almost nothing, because tests
-//! also need invalid classes. It writes no `StackMapTable` by itself; version 49 (the default) needs none.
+//! The assembler is an oracle for the decoder, so it shares no code with `classfile`. It checks almost nothing,
+//! because tests also need invalid classes. The assembler computes no `StackMapTable`; version 49 (the default) needs
+//! none.
 //!
 //! # The text
 //! Each line has one directive or instruction; `//` at the start of a word makes the rest a comment. A word with
@@ -73,7 +74,7 @@ pub use text::{assemble, parse};
 /// An error of the assembler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AsmError {
-    /// The line of the text; 0 if the class came from a builder.
+    /// The line number in the text, counted from 1; 0 if the class was built by a [`ClassBuilder`].
     pub line: u32,
     /// The description of the error.
     pub message: String,
@@ -96,7 +97,7 @@ impl std::error::Error for AsmError {}
 /// A class assembled from text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assembled {
-    /// The internal name, with unpaired surrogates replaced.
+    /// The internal name of the class, with unpaired surrogates replaced.
     pub name: String,
     /// The bytes of the class file.
     pub bytes: Vec<u8>,

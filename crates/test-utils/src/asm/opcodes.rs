@@ -1,10 +1,10 @@
 //! The assembler's own table of the 202 opcodes: number, mnemonic, operand layout, and change of the stack depth.
 //!
-//! It is deliberately independent of the table in `classfile`, because the assembler is an oracle for the decoder.
-//! See JVMS §6.5 and §7. The change of the stack depth excludes what depends on a descriptor (fields, calls,
-//! `multianewarray`).
+//! The table is deliberately independent of the table in `classfile`, because the assembler is an oracle for the
+//! decoder. See JVMS §6.5 and §7. Changes of the stack depth that depend on a descriptor (fields, calls,
+//! `multianewarray`) are not in the table.
 
-/// The layout of an instruction's operands.
+/// The layout of an instruction's operands in the class file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// No operands.
@@ -15,17 +15,17 @@ pub enum Shape {
     Short,
     /// A loadable constant.
     Const,
-    /// A local variable; has a `wide` form.
+    /// A local variable; the instruction has a `wide` form.
     Local,
-    /// A local variable and an increment; has a `wide` form.
+    /// A local variable and an increment; the instruction has a `wide` form.
     Iinc,
     /// A 16-bit branch offset.
     Jump,
     /// A 32-bit branch offset.
     WideJump,
-    /// `tableswitch`.
+    /// The operands of `tableswitch`.
     Table,
-    /// `lookupswitch`.
+    /// The operands of `lookupswitch`.
     Lookup,
     /// A field reference.
     Field,
@@ -33,7 +33,7 @@ pub enum Shape {
     Method,
     /// An interface method reference, a count and a zero.
     Interface,
-    /// A dynamic call site and two zeros.
+    /// An `invokedynamic` call site and two zeros.
     Dynamic,
     /// A class.
     Type,
@@ -41,27 +41,27 @@ pub enum Shape {
     Primitive,
     /// A class and a number of dimensions.
     MultiArray,
-    /// The `wide` prefix, which is never written by its name.
+    /// The prefix `wide`, which the text cannot contain as an instruction of its own.
     Prefix,
 }
 
-/// One row of the table.
+/// The properties of an opcode: one row of the opcode table.
 #[derive(Clone, Copy, Debug)]
 pub struct OpInfo {
     /// The mnemonic of JVMS §6.5.
     pub name: &'static str,
-    /// The operand layout.
+    /// The layout of the operands.
     pub shape: Shape,
-    /// The change of the stack depth in slots, without what depends on a descriptor.
+    /// The change of the stack depth in slots, except for the part that depends on a descriptor.
     pub delta: i8,
 }
 
-/// The table row of `opcode`, if it is one of the 202 that class files may contain.
+/// The properties of `opcode`; `None` if `opcode` is not one of the 202 that class files may contain.
 pub fn info(opcode: u8) -> Option<&'static OpInfo> {
     TABLE.get(usize::from(opcode))
 }
 
-/// The opcode with this mnemonic.
+/// The opcode with this mnemonic; `None` if there is none.
 pub fn by_name(name: &str) -> Option<u8> {
     TABLE.iter().position(|it| it.name == name).and_then(|it| u8::try_from(it).ok())
 }
@@ -70,7 +70,7 @@ macro_rules! opcodes {
     ($($constant:ident = $number:literal $name:literal $shape:ident $delta:literal;)*) => {
         $(#[doc = concat!("`", $name, "`")] pub const $constant: u8 = $number;)*
 
-        /// The rows in the order of their opcodes.
+        /// The opcode table, indexed by opcode.
         static TABLE: [OpInfo; 202] = [$(OpInfo { name: $name, shape: Shape::$shape, delta: $delta }),*];
     };
 }

@@ -1,7 +1,6 @@
 //! Strings, constants and the constant pool under construction.
 //!
-//! An entry is identified by its encoded bytes, so equal constants share an index. This module knows nothing about
-//! methods.
+//! An entry is identified by its encoded bytes, so equal constants share an index.
 
 use std::collections::HashMap;
 
@@ -17,12 +16,12 @@ impl Text {
         Text(units)
     }
 
-    /// The code units.
+    /// The UTF-16 code units of the string.
     pub fn units(&self) -> &[u16] {
         &self.0
     }
 
-    /// The string in modified UTF-8 (JVMS §4.4.7): zero as two bytes, each surrogate as three.
+    /// The string in modified UTF-8 (JVMS §4.4.7): the character U+0000 as two bytes, each surrogate as three.
     pub fn modified_utf8(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.0.len());
         for &unit in &self.0 {
@@ -61,7 +60,7 @@ impl From<&Text> for Text {
     }
 }
 
-/// A field or method with the class that a reference names.
+/// A field or method, as a reference in a class file names it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Member {
     /// The class that the reference names.
@@ -89,9 +88,9 @@ pub enum Const {
     Str(Text),
     /// A class or array type, in internal form.
     Class(Text),
-    /// A method handle of the given kind (1 to 9, JVMS §4.4.8).
+    /// A method handle: its kind (1 to 9, JVMS §4.4.8) and its member.
     Handle(u8, Member),
-    /// A method type.
+    /// A method type, as a method descriptor.
     MethodType(Text),
     /// A dynamic constant: the index of a bootstrap method, a name, and a descriptor.
     Dynamic(u16, Text, Text),
@@ -135,7 +134,8 @@ impl Pool {
 
     pub(super) fn utf8(&mut self, text: &Text) -> Result<u16, AsmError> {
         let bytes = text.modified_utf8();
-        let n = u16::try_from(bytes.len()).map_err(|_| AsmError::new("text is longer than 65535 bytes"))?;
+        let n = u16::try_from(bytes.len())
+            .map_err(|_| AsmError::new("a string is longer than 65535 bytes in modified UTF-8"))?;
         let mut payload = n.to_be_bytes().to_vec();
         payload.extend(bytes);
         self.entry(1, &payload)
@@ -202,7 +202,7 @@ impl Pool {
         }
     }
 
-    /// Appends the pool in the form of the class file: count and entries.
+    /// Appends the encoded pool, with its count.
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         // `entry` keeps `next` below 65,535.
         out.extend(((self.next + 1) as u16).to_be_bytes());

@@ -1,4 +1,4 @@
-//! Encodes the parts that classes and bodies have in common: counts and attributes (JVMS §4.7).
+//! Encodes what classes and bodies have in common: counts and attributes (JVMS §4.7).
 
 use super::AsmError;
 use super::attribute::Attribute;
@@ -17,7 +17,8 @@ pub(super) fn put_attribute(
     content: &[u8],
 ) -> Result<(), AsmError> {
     out.extend(pool.utf8(name)?.to_be_bytes());
-    let n = u32::try_from(content.len()).map_err(|_| AsmError::new("attribute is too long"))?;
+    let n =
+        u32::try_from(content.len()).map_err(|_| AsmError::new("the content of an attribute is too long"))?;
     out.extend(n.to_be_bytes());
     out.extend_from_slice(content);
     Ok(())

@@ -2,7 +2,8 @@
 
 use super::pool::Text;
 
-/// The number of slots of a method descriptor's parameters; a malformed descriptor counts as far as it can be read.
+/// The number of slots that the parameters of a method descriptor take. A malformed descriptor is counted as far as
+/// it can be read.
 pub(super) fn arg_slots(descriptor: &[u16]) -> u32 {
     let close = descriptor.iter().position(|&it| it == u16::from(b')')).unwrap_or(descriptor.len());
     let mut slots = 0;
@@ -28,7 +29,7 @@ pub(super) fn arg_slots(descriptor: &[u16]) -> u32 {
     slots
 }
 
-/// The number of slots of a field's value or a method's result, by its descriptor.
+/// The number of slots that a value takes: that of a field, or the result of a method, with this descriptor.
 pub(super) fn value_slots(descriptor: &Text) -> u32 {
     let units = descriptor.units();
     let start = units.iter().position(|&it| it == u16::from(b')')).map_or(0, |it| it + 1);

@@ -1,4 +1,5 @@
-//! The text front end: directives for classes, fields and methods. `text_code` reads the lines inside a method.
+//! Parses assembler text: directives for classes, fields and methods. The module `text_code` parses the lines inside
+//! a method.
 
 use super::args::Args;
 use super::attribute::{Attribute, Inner};
@@ -36,7 +37,8 @@ pub fn parse(text: &str) -> Result<Vec<ClassBuilder>, AsmError> {
             }
             open = Some(ClassText::new(&words).map_err(at)?);
         } else {
-            let class = open.as_mut().ok_or_else(|| at(AsmError::new("no .class yet")))?;
+            let class =
+                open.as_mut().ok_or_else(|| at(AsmError::new("the line precedes the first .class")))?;
             class.line(&words).map_err(at)?;
         }
     }
@@ -46,7 +48,7 @@ pub fn parse(text: &str) -> Result<Vec<ClassBuilder>, AsmError> {
     Ok(classes)
 }
 
-/// A class whose lines have not all been read.
+/// A class that is being parsed.
 struct ClassText {
     class: ClassBuilder,
     bootstraps: Vec<Text>,
@@ -69,7 +71,7 @@ impl ClassText {
 
     fn finish(mut self) -> Result<ClassBuilder, AsmError> {
         if self.method.is_some() {
-            return Err(AsmError::new("a method has no .end"));
+            return Err(AsmError::new("the last method has no .end"));
         }
         if !self.members.is_empty() {
             self.class.attributes.push(Attribute::NestMembers(self.members));

@@ -1,4 +1,4 @@
-//! The text front end inside a method: directives and instructions.
+//! Parses assembler text inside a method: directives and instructions.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use super::opcodes::{self as op, Shape};
 use super::pool::{Const, Text};
 use super::words::Word;
 
-/// A method whose lines have not all been read.
+/// A method that is being parsed.
 pub(super) struct MethodText {
     def: MethodDef,
     code: CodeBuilder,

@@ -1,24 +1,25 @@
-//! Splits lines of the assembler text into words; knows quotes, escapes, comments and numbers, but no directives.
+//! Splits lines of the assembler text into words. This module handles quotes, escapes, comments and numbers, but no
+//! directives.
 
 use super::AsmError;
 use super::pool::Text;
 
-/// A word: its code units, each with a flag that says whether it was quoted.
+/// A word: its UTF-16 code units, each with a flag that says whether the unit was quoted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Word(Vec<(u16, bool)>);
 
 impl Word {
-    /// The word as a string, without quotes.
+    /// The text of the word, with quotes removed and escapes replaced.
     pub(super) fn text(&self) -> Text {
         Text::from_units(self.0.iter().map(|it| it.0).collect())
     }
 
-    /// The word as needed for keywords, numbers and messages.
+    /// The text of the word as a Rust string, for keywords, numbers and messages; unpaired surrogates are replaced.
     pub(super) fn plain(&self) -> String {
         String::from_utf16_lossy(self.text().units())
     }
 
-    /// Whether the word is this keyword, without quotes.
+    /// Whether the word is this keyword. A quoted word is never a keyword.
     pub(super) fn is(&self, keyword: &str) -> bool {
         !self.is_quoted() && self.plain() == keyword
     }
@@ -28,14 +29,15 @@ impl Word {
         self.0.iter().any(|it| it.1) || self.0.is_empty()
     }
 
-    /// Splits before the first unquoted `mark`, which begins the second part.
+    /// Splits the word at the first unquoted `mark`, with which the second part begins; `None` if there is no such
+    /// mark.
     pub(super) fn split_at_first(&self, mark: u8) -> Option<(Word, Word)> {
         let at = self.0.iter().position(|it| *it == (u16::from(mark), false))?;
         let (head, tail) = self.0.split_at(at);
         Some((Word(head.to_vec()), Word(tail.to_vec())))
     }
 
-    /// Splits at the last unquoted `mark`, which is in neither part.
+    /// Splits the word at the last unquoted `mark`, which is in neither part; `None` if there is no such mark.
     pub(super) fn split_off_last(&self, mark: u8) -> Option<(Word, Word)> {
         let at = self.0.iter().rposition(|it| *it == (u16::from(mark), false))?;
         Some((
@@ -44,7 +46,7 @@ impl Word {
         ))
     }
 
-    /// The word without an unquoted `mark` at its end.
+    /// The word without an unquoted `mark` at its end; `None` if the word does not end with such a mark.
     pub(super) fn strip_end(&self, mark: u8) -> Option<Word> {
         match self.0.split_last() {
             Some((last, rest)) if *last == (u16::from(mark), false) => Some(Word(rest.to_vec())),
@@ -52,7 +54,7 @@ impl Word {
         }
     }
 
-    /// Reads a decimal or hexadecimal number.
+    /// Parses the word as a decimal or hexadecimal number.
     pub(super) fn number(&self) -> Result<i64, AsmError> {
         let plain = self.plain();
         let parsed = match plain.strip_prefix("0x") {
@@ -62,13 +64,13 @@ impl Word {
         parsed.ok_or_else(|| AsmError::new(format!("not a number: {plain}")))
     }
 
-    /// Reads a number that fits `T`.
+    /// Parses the word as a number that fits `T`.
     pub(super) fn number_as<T: TryFrom<i64>>(&self) -> Result<T, AsmError> {
         T::try_from(self.number()?)
             .map_err(|_| AsmError::new(format!("number out of range: {}", self.plain())))
     }
 
-    /// Reads bytes written as `0x` and pairs of digits.
+    /// Parses the word as bytes, written as `0x` and pairs of hexadecimal digits.
     pub(super) fn bytes(&self) -> Result<Vec<u8>, AsmError> {
         let plain = self.plain();
         let digits: Vec<u32> =
@@ -80,7 +82,7 @@ impl Word {
     }
 }
 
-/// The words of one line.
+/// Splits a line into words, without comments.
 pub(super) fn words(line: &str) -> Result<Vec<Word>, AsmError> {
     let mut out = Vec::new();
     let mut open: Option<Vec<(u16, bool)>> = None;
@@ -107,11 +109,11 @@ fn quoted(
     word: &mut Vec<(u16, bool)>,
 ) -> Result<(), AsmError> {
     loop {
-        let it = chars.next().ok_or_else(|| AsmError::new("quote is not closed"))?;
+        let it = chars.next().ok_or_else(|| AsmError::new("a quote is not closed"))?;
         match it {
             '"' => return Ok(()),
             '\\' => {
-                let escape = chars.next().ok_or_else(|| AsmError::new("quote is not closed"))?;
+                let escape = chars.next().ok_or_else(|| AsmError::new("a quote is not closed"))?;
                 let unit = match escape {
                     'n' => 10,
                     'r' => 13,

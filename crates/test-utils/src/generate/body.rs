@@ -1,5 +1,5 @@
-//! A body under construction: its locals, the number of values on the stack, and the budget that limits its running
-//! time.
+//! A body under construction: its locals, the number of values on the stack, and the budget that limits the running
+//! time of the body.
 //!
 //! Loops are counted, and only methods that are already written are called, so the cost of a finished body (an
 //! estimate of the executed expressions) is known. A call is written only if its cost fits the caller's budget.
@@ -10,22 +10,23 @@ use crate::rng::Rng;
 use super::types::{Decl, Ref, Ty};
 use super::world::World;
 
-/// The class with the trace methods.
+/// The class with the trace methods, which record values during a run.
 pub(super) const TRACE: &str = "ajar/T";
 
 /// The language features that bodies may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Style {
-    /// Whether bodies may use `jsr` and `ret`.
+    /// Whether bodies may use subroutines (`jsr` and `ret`).
     pub(super) subroutines: bool,
-    /// Whether random exception rows are added to finished bodies.
+    /// Whether finished bodies get random exception-table rows, which no compiler would write.
     pub(super) odd_rows: bool,
     /// Whether bodies may use `ldc` of classes.
     pub(super) class_constants: bool,
 }
 
 impl Style {
-    /// Whether all locals must be initialised at entry, because odd control flow may come from anywhere.
+    /// Whether all locals must be initialised at the beginning of a body, because control may reach any code of the
+    /// body from a subroutine or through a random exception-table row.
     pub(super) fn fixed_slots(self) -> bool {
         self.subroutines || self.odd_rows
     }
@@ -35,7 +36,7 @@ impl Style {
 pub(super) struct Local {
     pub(super) slot: u16,
     pub(super) ty: Ty,
-    /// Whether statements may assign the local; they may not assign loop counters.
+    /// Whether statements may assign the local. Loop counters are not assignable.
     pub(super) assignable: bool,
 }
 
@@ -47,21 +48,22 @@ pub(super) struct Loop {
     pub(super) n_monitors: usize,
 }
 
-/// A position between statements, for odd exception rows.
+/// A position between statements, at which the range of a random exception-table row may begin or end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point {
     pub(super) label: Label,
-    /// Whether jumps to the position are allowed, because the stack is empty there.
+    /// Whether jumps to the position are allowed. They are allowed if the stack is empty there.
     pub(super) enterable: bool,
 }
 
-/// A subroutine that may be called.
+/// A subroutine that is already written.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sub {
     pub(super) label: Label,
     pub(super) leaves: Option<Ty>,
     pub(super) cost: u32,
-    /// The subroutine that calls it; HotSpot's old verifier requires the same nesting at all calls.
+    /// The label of the subroutine that calls this one; `None` if the body itself calls it. All calls must have the
+    /// same caller, because HotSpot's old verifier requires that a subroutine is always nested in the same way.
     pub(super) caller: Option<Label>,
 }
 
@@ -72,21 +74,23 @@ pub(super) struct Body<'w> {
     pub(super) code: CodeBuilder,
     pub(super) locals: Vec<Local>,
     pub(super) next_slot: u16,
-    /// The number of values on the stack below the current expression.
+    /// The number of values on the stack below the expression that is being written.
     pub(super) live: u32,
-    /// The nesting depth of expressions, then of statements.
+    /// The nesting depth of the expression that is being written.
     pub(super) depth: u32,
+    /// The nesting depth of the statement that is being written.
     pub(super) nest: u32,
-    /// The maximum number of times that the current code runs.
+    /// The maximum number of times that the code being written runs during one call of the method.
     pub(super) mult: u32,
     pub(super) cost: u32,
     pub(super) budget: u32,
     pub(super) ret: Option<Decl>,
-    /// The class of `this` in local 0.
+    /// The index of the class of `this`; `None` in static methods and before the constructor call of the superclass.
     pub(super) this: Option<usize>,
-    /// The class that contains the method.
+    /// The index of the class that contains the method.
     pub(super) owner: usize,
-    /// Whether the position is before the constructor call of the superclass, where no statements are written.
+    /// Whether the code being written precedes the constructor call of the superclass. No statements are written
+    /// there.
     pub(super) early: bool,
     pub(super) monitors: Vec<u16>,
     pub(super) loops: Vec<Loop>,
@@ -95,9 +99,9 @@ pub(super) struct Body<'w> {
     pub(super) handlers: Vec<Label>,
     pub(super) subs: Vec<Sub>,
     pub(super) tail: Vec<Insn>,
-    /// The subroutine under construction.
+    /// The label of the subroutine that is being written; `None` while the body itself is being written.
     pub(super) sub: Option<Label>,
-    /// The number of locals that subroutines may use.
+    /// The number of locals that subroutines may use, from the first one on.
     pub(super) n_base: usize,
 }
 
@@ -141,22 +145,25 @@ impl<'w> Body<'w> {
         }
     }
 
-    /// Whether only leaves should be written from now on.
+    /// Whether the body has reached its limit of size or its budget (the limit of its cost). From then on, only
+    /// simple values and statements should be written.
     pub(super) fn is_full(&self) -> bool {
         self.code.insns.len() > 1000 || self.tail.len() > 1000 || self.cost >= self.budget
     }
 
-    /// Adds `cost` for every run of the current code.
+    /// Adds the cost of code that is being written to the cost of the body. `cost` is that of running the code once;
+    /// it is multiplied by the number of times that the code may run during one call of the method.
     pub(super) fn spend(&mut self, cost: u32) {
         self.cost = self.cost.saturating_add(self.mult.saturating_mul(cost));
     }
 
-    /// Whether code of this cost fits the budget here.
+    /// Whether code can be written at the current position without exceeding the budget of the body, if running it
+    /// once costs `cost`.
     pub(super) fn affords(&self, cost: u32) -> bool {
         self.cost.saturating_add(self.mult.saturating_mul(cost)) <= self.budget
     }
 
-    /// Writes code while `n` more values are on the stack.
+    /// Runs `write`, which writes code. Meanwhile, `n` more values count as being on the stack below that code.
     pub(super) fn under<R>(&mut self, n: u32, write: impl FnOnce(&mut Self) -> R) -> R {
         self.live += n;
         let out = write(self);
@@ -164,7 +171,7 @@ impl<'w> Body<'w> {
         out
     }
 
-    /// Reserves a slot of this type that no statement uses.
+    /// Reserves a local variable of this type that statements do not use, and returns its slot.
     pub(super) fn hidden_slot(&mut self, ty: Ty) -> u16 {
         let slot = self.next_slot;
         self.next_slot += ty.width();
@@ -183,14 +190,15 @@ impl<'w> Body<'w> {
         slot
     }
 
-    /// Creates a local that statements may use; it is not initialised yet.
+    /// Creates a local that statements may use. The caller must initialise the local.
     pub(super) fn new_local(&mut self, ty: Ty) -> Local {
         let local = Local { slot: self.hidden_slot(ty), ty, assignable: true };
         self.locals.push(local);
         local
     }
 
-    /// Runs `write` and drops the locals that it created; their slots are reused for other types.
+    /// Runs `write`, and drops the locals that `write` created. Their slots are reused, also for other types, unless
+    /// the style requires that each slot keeps its type ([`Style::fixed_slots`]).
     pub(super) fn scope(&mut self, write: impl FnOnce(&mut Self)) {
         let (n_locals, next_slot) = (self.locals.len(), self.next_slot);
         write(self);
@@ -222,7 +230,7 @@ impl<'w> Body<'w> {
         self.access(op::ISTORE, op::ISTORE_0, ty, slot);
     }
 
-    /// Writes a load or store in one of its forms.
+    /// Writes a load or store of `slot`, in its general, short or `wide` form.
     fn access(&mut self, general: u8, short: u8, ty: Ty, slot: u16) {
         let family = ty.family();
         match u8::try_from(slot) {
@@ -247,8 +255,9 @@ impl<'w> Body<'w> {
         self.code.jump(opcode, label);
     }
 
-    /// Writes a call of a trace method with the value on the stack, which stays there. References are duplicated before
-    /// the call where their type is narrower than `Object`, which the method returns.
+    /// Writes a call of a trace method that records the value on the stack; the value stays on the stack. A reference
+    /// whose type is narrower than `Object` is duplicated before the call, because the trace method returns an
+    /// `Object`.
     pub(super) fn trace(&mut self, ty: Ty) {
         let letter = match ty {
             Ty::Int => "I",
@@ -268,7 +277,7 @@ impl<'w> Body<'w> {
         self.spend(2);
     }
 
-    /// Writes a constant of a primitive type or a string; null for other references.
+    /// Writes code that pushes a constant of type `ty`: a number, a string, or `null` for other reference types.
     pub(super) fn constant(&mut self, ty: Ty) {
         match ty {
             Ty::Int => {
@@ -340,7 +349,7 @@ impl<'w> Body<'w> {
         self.code.ldc(Const::Double(it));
     }
 
-    /// Leaves the method: unlocks all monitors, then returns.
+    /// Writes an exit from the method: unlocks all monitors, then returns a value if the method has a result.
     pub(super) fn leave(&mut self) {
         let ret = self.ret.map(Decl::ty);
         if let Some(ty) = ret {

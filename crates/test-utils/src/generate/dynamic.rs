@@ -1,7 +1,8 @@
 //! A helper class whose methods use `invokedynamic` and dynamic constants.
 //!
-//! Such classes need version 51 (55 for constants), and from version 51 on, methods with branches need a
-//! `StackMapTable`. These methods therefore have no branches; the programs call them like any others.
+//! Classes that use `invokedynamic` need version 51 (55 for dynamic constants), and from version 51 on, methods with
+//! branches need a `StackMapTable`. The methods of the helper class therefore have no branches; the programs call
+//! them like any others.
 
 use crate::asm::{Bootstrap, ClassBuilder, CodeBuilder, Const, Insn, Member, MethodDef, opcodes as op};
 use crate::rng::Rng;
@@ -16,7 +17,8 @@ const SITE: &str = "Ljava/lang/invoke/CallSite;";
 const STRING: Decl = Decl::Val(Ty::Ref(Ref::Str));
 const INT: Decl = Decl::Val(Ty::Int);
 
-/// The methods of the helper class; `owner` is its index in the world.
+/// The methods of the helper class, the class of a program that uses `invokedynamic` and dynamic constants. `owner`
+/// is the index of the helper class in the program.
 pub(super) fn methods(owner: usize) -> Vec<Method> {
     let method = |name: &str, params: &[Decl], ret: Decl| Method {
         owner,
@@ -34,7 +36,8 @@ pub(super) fn methods(owner: usize) -> Vec<Method> {
     ]
 }
 
-/// Writes the helper class, and returns the interface of its lambdas.
+/// Writes the helper class, which uses `invokedynamic` and dynamic constants, and returns the interface that its
+/// lambdas implement.
 pub(super) fn write(class: &mut ClassBuilder, name: &str, rng: &mut Rng) -> ClassBuilder {
     class.version = (55, 0);
     bootstraps(class, name);
@@ -45,7 +48,7 @@ pub(super) fn write(class: &mut ClassBuilder, name: &str, rng: &mut Rng) -> Clas
     interface(name)
 }
 
-/// The interface with the method `long op(int, long)`, which only lambdas implement.
+/// The interface that the lambdas of the helper class implement: one method, `long op(int, long)`.
 fn interface(name: &str) -> ClassBuilder {
     let mut out = ClassBuilder::new(format!("{name}$Op"));
     out.access = 0x601;
@@ -83,7 +86,7 @@ fn add(class: &mut ClassBuilder, name: &str, descriptor: &str, code: CodeBuilder
     class.methods.push(MethodDef { access: 0x9, name, descriptor, code: Some(code), attributes: Vec::new() });
 }
 
-/// A method that concatenates strings and shows the order in which it evaluates the parts.
+/// Writes a method that concatenates strings. Its trace shows the order in which the parts are evaluated.
 fn join(class: &mut ClassBuilder) {
     let mut code = CodeBuilder::new();
     code.op(op::ILOAD_0).call(op::INVOKESTATIC, TRACE, "t", "(I)I").op(op::ALOAD_1).op(op::LLOAD_2);
@@ -94,7 +97,7 @@ fn join(class: &mut ClassBuilder) {
     add(class, "join", "(ILjava/lang/String;J)I", code);
 }
 
-/// A method that calls a lambda without captured values immediately.
+/// Writes a method that creates a lambda without captured values and calls it immediately.
 fn apply(class: &mut ClassBuilder, name: &str) {
     let interface = format!("{name}$Op");
     let mut code = CodeBuilder::new();
@@ -109,7 +112,7 @@ fn apply(class: &mut ClassBuilder, name: &str) {
     add(class, "body", "(IJ)J", code);
 }
 
-/// A method with a lambda that captures a string.
+/// Writes a method that creates a lambda with a captured string and calls it.
 fn bound(class: &mut ClassBuilder, name: &str) {
     let interface = format!("{name}$Op");
     let mut code = CodeBuilder::new();
@@ -125,7 +128,8 @@ fn bound(class: &mut ClassBuilder, name: &str) {
     add(class, "body", "(Ljava/lang/String;IJ)J", code);
 }
 
-/// A method with a dynamic constant whose bootstrap method shows that it runs, and that it runs once.
+/// Writes a method that loads a dynamic constant. The trace shows that the bootstrap method of the constant runs only
+/// once.
 fn constant(class: &mut ClassBuilder, name: &str, rng: &mut Rng) {
     let mut code = CodeBuilder::new();
     let own = format!("({LOOKUP}Ljava/lang/String;Ljava/lang/Class;I)I");

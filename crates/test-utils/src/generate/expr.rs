@@ -37,7 +37,7 @@ impl Body<'_> {
         self.depth -= 1;
     }
 
-    /// Writes a simple value.
+    /// Writes code that pushes a simple value of type `ty`: a local, a constant or a new object.
     pub(super) fn leaf(&mut self, ty: Ty) {
         self.spend(1);
         if self.rng.chance(65)
@@ -65,7 +65,7 @@ impl Body<'_> {
         }
     }
 
-    /// Writes an operator whose result has this type.
+    /// Writes an operator whose result has the type `ty`, with its operands.
     fn operator(&mut self, ty: Ty) {
         match ty {
             Ty::Int => self.int_operator(),
@@ -130,7 +130,7 @@ impl Body<'_> {
         }
     }
 
-    /// In most cases makes the divisor on the stack nonzero.
+    /// In most cases writes code that makes the divisor on the stack nonzero, if `opcode` is a division.
     fn nonzero(&mut self, ty: Ty, opcode: u8) {
         if matches!(opcode, op::IDIV | op::IREM) && self.rng.chance(85) {
             match ty {
@@ -141,7 +141,8 @@ impl Body<'_> {
         }
     }
 
-    /// Writes `lcmp`, `fcmpl`, `fcmpg`, `dcmpl` or `dcmpg`.
+    /// Writes a comparison of two longs, floats or doubles (`lcmp`, `fcmpl`, `fcmpg`, `dcmpl` or `dcmpg`), with its
+    /// operands.
     fn comparison(&mut self) {
         let (ty, opcode) = self.rng.one([
             (Ty::Long, op::LCMP),
@@ -176,7 +177,7 @@ impl Body<'_> {
         };
     }
 
-    /// Writes an operator on longs, floats or doubles.
+    /// Writes an operator on longs, floats or doubles, with its operands.
     fn wide_operator(&mut self, ty: Ty) {
         let family = ty.family();
         match self.rng.below(10) {
@@ -217,7 +218,7 @@ impl Body<'_> {
         }
     }
 
-    /// Converts between primitive types.
+    /// Writes conversions of the value on the stack from one primitive type to another.
     pub(super) fn convert(&mut self, from: Ty, to: Ty) {
         let table = [
             [0, op::I2L, op::I2F, op::I2D],
@@ -270,7 +271,7 @@ impl Body<'_> {
         }
     }
 
-    /// Casts the value on the stack, in most cases after an `instanceof` test.
+    /// Writes a cast of the value on the stack, in most cases after an `instanceof` test.
     fn cast(&mut self, to: Ref) {
         let name = self.world.ref_name(to);
         let (good, end) = (self.code.label(), self.code.label());
@@ -284,7 +285,7 @@ impl Body<'_> {
         self.code.ty(op::CHECKCAST, &name).bind(end);
     }
 
-    /// Picks a reference type.
+    /// Picks a random reference type.
     pub(super) fn any_ref(&mut self) -> Ref {
         match self.rng.below(4) {
             0 => Ref::Str,
@@ -298,7 +299,7 @@ impl Body<'_> {
         self.world.ref_name(it)
     }
 
-    /// Jumps to `target` under some condition.
+    /// Writes a jump to `target` under a random condition.
     pub(super) fn branch(&mut self, target: Label) {
         match self.rng.below(8) {
             0..2 => {

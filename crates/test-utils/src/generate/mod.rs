@@ -3,9 +3,9 @@
 //! [`program`] writes many kinds of bodies in a few plain classes; [`Structure`] writes many kinds of classes with
 //! plain bodies.
 //!
-//! All classes of the former have version 49 or older (except the helper class of `Mode::Dynamic`). HotSpot verifies
-//! those by inferring types, so no `StackMapTable` is needed. The programs make the order of evaluation visible
-//! through `ajar/T`. Besides their own classes, they use only `java/lang/Object`, `String` (`length`, `charAt`,
+//! All classes of [`program`] have version 49 or older (except the helper class of `Mode::Dynamic`). HotSpot verifies
+//! these versions by inferring types, so no `StackMapTable` is needed. The programs print through `ajar/T` in which
+//! order they evaluate. Besides their own classes, they use only `java/lang/Object`, `String` (`length`, `charAt`,
 //! `equals`, `concat`) and exceptions of `java/lang` with constructors without parameters.
 
 mod body;

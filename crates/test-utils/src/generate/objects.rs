@@ -7,7 +7,8 @@ use super::types::{Decl, Elem, Ref, Ty};
 use super::world::{Field, Kind, Method};
 
 impl Body<'_> {
-    /// Pushes the arguments of a call. Values of small types are narrowed, because the JVM does not check them.
+    /// Writes code that pushes the arguments of a call. Values of small types are narrowed, because the JVM does not
+    /// check their range.
     pub(super) fn args(&mut self, params: &[Decl]) {
         for (below, &decl) in (0..).zip(params) {
             self.under(below, |it| it.expr(decl.ty()));
@@ -25,7 +26,8 @@ impl Body<'_> {
         };
     }
 
-    /// Creates an object of `class` or a subclass in the plain way; pushes null if none can be created here.
+    /// Writes code that creates an object of `class` or of a subclass by `new`, `dup` and the constructor call. The
+    /// code pushes null instead if no such object can be created at the current position.
     pub(super) fn new_of(&mut self, class: usize) {
         let Some((class, params)) = self.creatable(class) else {
             self.code.op(op::ACONST_NULL);
@@ -40,7 +42,7 @@ impl Body<'_> {
     }
 
     /// Picks a concrete subclass of `class` (or `class` itself) whose constructor is already written and fits the
-    /// budget.
+    /// budget. Returns it with the constructor's parameters; `None` if there is none.
     fn creatable(&mut self, class: usize) -> Option<(usize, Vec<Decl>)> {
         if self.depth > 7 {
             return None;
@@ -57,7 +59,7 @@ impl Body<'_> {
         Some((method.owner, method.params.clone()))
     }
 
-    /// Writes the constructor call.
+    /// Writes the call of the constructor with these parameters.
     fn init(&mut self, class: usize, params: &[Decl]) {
         let world = self.world;
         let cost = world.constructor(class).and_then(|it| world.methods.get(it)).and_then(|it| it.cost);
@@ -66,7 +68,8 @@ impl Body<'_> {
         self.code.call(op::INVOKESPECIAL, world.name(class), "<init>", &descriptor);
     }
 
-    /// Creates an object in one of the ways that the verifier accepts.
+    /// Writes code that creates an object of `class` or of a subclass in a random one of the ways that the verifier
+    /// accepts.
     pub(super) fn new_object(&mut self, class: usize) {
         let Some((class, params)) = self.creatable(class) else {
             return self.leaf(Ty::Ref(Ref::Class(class)));
@@ -132,7 +135,7 @@ impl Body<'_> {
         }
     }
 
-    /// Writes `newarray` or `anewarray` for the length on the stack.
+    /// Writes `newarray` or `anewarray`, which takes the length from the stack.
     pub(super) fn new_array(&mut self, elem: Elem) {
         match (elem.primitive(), elem.ty()) {
             (Some(number), _) => {
@@ -146,12 +149,12 @@ impl Body<'_> {
         }
     }
 
-    /// A length that is mostly larger than the usual indices.
+    /// Picks a length for an array, in most cases larger than the usual indices.
     pub(super) fn usual_length(&mut self) -> i32 {
         if self.rng.chance(90) { self.rng.range(3, 5) } else { self.rng.range(0, 2) }
     }
 
-    /// Pushes a length: mostly small, sometimes negative.
+    /// Writes code that pushes a length for an array: mostly small, sometimes negative.
     fn length(&mut self) {
         if self.rng.chance(95) {
             let n = self.usual_length();
@@ -162,7 +165,7 @@ impl Body<'_> {
         }
     }
 
-    /// Creates an array, often with some elements stored.
+    /// Writes code that creates an array, often with some elements stored.
     pub(super) fn fresh_array(&mut self, elem: Elem) {
         if elem == Elem::Ints && self.rng.chance(60) {
             let dims = if self.rng.chance(70) { 2 } else { 1 };
@@ -190,7 +193,7 @@ impl Body<'_> {
         }
     }
 
-    /// Pushes an index, mostly one within small arrays.
+    /// Writes code that pushes an index, in most cases within the bounds of small arrays.
     pub(super) fn index(&mut self) {
         match self.rng.below(10) {
             0..8 => {
@@ -220,7 +223,8 @@ impl Body<'_> {
         self.rng.pick(&found).copied()
     }
 
-    /// The class that a reference to a member of `owner` names, and of which the receiver must be.
+    /// Picks the class that a reference to a member of `owner` names: `owner` or a subclass. The receiver must be an
+    /// object of the picked class.
     fn symbolic_owner(&mut self, owner: usize) -> usize {
         let world = self.world;
         let found: Vec<usize> =
@@ -247,7 +251,8 @@ impl Body<'_> {
         }
     }
 
-    /// Stores to a field, and leaves the value on the stack if `keep`; false if there is no such field.
+    /// Writes a store to a field of type `ty` (of any type if `None`), and leaves the stored value on the stack if
+    /// `keep`. Returns false if the program has no such field.
     pub(super) fn write_field(&mut self, ty: Option<Ty>, keep: bool) -> bool {
         let fits = |it: &Field| !it.is_final && ty.is_none_or(|ty| it.decl.ty() == ty);
         let Some(field) = self.field_for(fits) else { return false };
@@ -278,7 +283,9 @@ impl Body<'_> {
         true
     }
 
-    /// Pushes the value to store; the old one is on the stack if `compound`.
+    /// Writes code that pushes the value to store. If `compound`, the old value is on the stack, and the code
+    /// computes the new value from it. `live` is the number of values that the code of the store
+    /// has already pushed.
     fn new_value(&mut self, ty: Ty, live: u32, compound: bool, decl: Decl) {
         self.under(live, |it| it.expr(ty));
         if compound {
@@ -288,7 +295,7 @@ impl Body<'_> {
         self.narrow(decl);
     }
 
-    /// Stores to an array element, and leaves the value on the stack if `keep`.
+    /// Writes a store to an array element, and leaves the stored value on the stack if `keep`.
     pub(super) fn write_element(&mut self, elem: Elem, keep: bool) {
         let ty = elem.ty();
         let compound = ty.family() < 4 && self.rng.chance(40);
@@ -336,7 +343,7 @@ impl Body<'_> {
         }
     }
 
-    /// Writes a call that returns a value of type `ty`.
+    /// Writes a call that returns a value of type `ty`, or a simple value if there is no such method.
     pub(super) fn call_for(&mut self, ty: Ty) {
         let world = self.world;
         let fits = |it: &Method| it.ret.is_some_and(|ret| world.is_sub(ret.ty(), ty));
@@ -345,7 +352,8 @@ impl Body<'_> {
         }
     }
 
-    /// Calls one of the methods that fit, and leaves its result on the stack; false if none fits.
+    /// Writes a call of a random method for which `fits` holds, and leaves its result on the stack. Returns false if
+    /// there is no such method.
     pub(super) fn call_some(&mut self, fits: impl Fn(&Method) -> bool) -> bool {
         let world = self.world;
         let callable = |it: &&Method| {

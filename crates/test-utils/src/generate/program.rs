@@ -1,4 +1,4 @@
-//! One program: its world, the order in which methods are written, the entry points and their arguments.
+//! Generates one program: its classes, the order in which methods are written, the entry methods and their arguments.
 
 use crate::asm::{AsmError, Assembled, ClassBuilder, CodeBuilder, Const, Insn, opcodes as op};
 use crate::jvm::{Arg, Case};
@@ -12,7 +12,7 @@ use super::world::{Kind, Method, World};
 /// The kind of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Bodies as compilers write them, and more.
+    /// Bodies with all features except those that the other modes add.
     Plain,
     /// Bodies with subroutines (`jsr`, `ret`), in class versions 46 to 49.
     Subroutines,
@@ -28,14 +28,15 @@ pub enum Mode {
 pub struct Program {
     /// The classes of the program, in a package of their own.
     pub classes: Vec<Assembled>,
-    /// Calls of the entry methods.
+    /// Calls of the methods at which runs of the program start, with their arguments.
     pub cases: Vec<Case>,
 }
 
-/// The budgets of an ordinary method and of an entry method.
+/// The budgets of an ordinary method and of a method at which a run starts. A budget limits the cost of a body, which
+/// is roughly the number of expressions that one call executes.
 const BUDGETS: (u32, u32) = (250, 2500);
 
-/// Generates the program of this kind and seed; the result depends on nothing else.
+/// Generates the program of this kind and seed. Equal arguments give equal programs.
 pub fn program(seed: u64, mode: Mode) -> Result<Program, AsmError> {
     let mut rng = Rng::new(seed.wrapping_mul(3).wrapping_add(mode as u64));
     let letter = match mode {
@@ -91,7 +92,7 @@ struct Writer {
     builders: Vec<ClassBuilder>,
 }
 
-/// The plan for one body.
+/// What the generator has decided about one body before it writes the body.
 struct Plan {
     owner: usize,
     params: Vec<Decl>,
@@ -101,7 +102,7 @@ struct Plan {
     kind: Shape,
 }
 
-/// The code at the beginning of a body.
+/// The kind of a body, which determines the code at its beginning and end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Plain,
@@ -153,7 +154,8 @@ impl Writer {
         }
     }
 
-    /// Writes the helper class, if the world has one, and returns the interface that belongs to it.
+    /// Writes the helper class, which uses `invokedynamic` and dynamic constants, and returns the interface that its
+    /// lambdas implement; `None` if the program has no helper class.
     fn helper(&mut self) -> Option<ClassBuilder> {
         let owner = self.world.helper?;
         self.world.methods.extend(dynamic::methods(owner));
@@ -170,7 +172,7 @@ impl Writer {
         if self.rng.chance(20) { None } else { Some(self.world.decl(&mut self.rng)) }
     }
 
-    /// Writes a body and returns its cost.
+    /// Writes the body and adds the method to its class. Returns the cost of one call.
     fn body(&mut self, plan: &Plan, name: &str, access: u16) -> u32 {
         let descriptor = self.world.method_descriptor(&plan.params, plan.ret);
         let (code, cost) = write_body(&self.world, &mut self.rng, self.style, plan);
@@ -228,7 +230,8 @@ impl Writer {
         self.body(&plan, "<clinit>", 0x8);
     }
 
-    /// Writes a method of a class or interface with its implementations. It can be called once all are written.
+    /// Writes an instance method named `m` and `number` of a class or interface, and the implementations in its
+    /// subclasses. The method can be called once all these are written.
     fn family(&mut self, number: i32) {
         let n_classes = self.world.classes.len() as u32;
         let declaring =
@@ -371,7 +374,7 @@ fn write_body(world: &World, rng: &mut Rng, style: Style, plan: &Plan) -> (CodeB
     (code, cost)
 }
 
-/// Writes the return at the end.
+/// Writes the `return` at the end of a body, with the returned value.
 fn finish(body: &mut Body<'_>, plan: &Plan) {
     match plan.ret {
         Some(ret) => {
@@ -388,7 +391,8 @@ fn finish(body: &mut Body<'_>, plan: &Plan) {
     }
 }
 
-/// Writes the constructor call of the superclass. Its arguments contain branches while `this` is uninitialised.
+/// Writes the constructor call of the superclass. The arguments contain branches that run while `this` is
+/// uninitialised.
 fn call_super(body: &mut Body<'_>) {
     let world = body.world;
     let parent = world.parent(body.owner);
@@ -413,7 +417,8 @@ fn call_super(body: &mut Body<'_>) {
     body.spend(cost.unwrap_or(0));
 }
 
-/// Assigns fields their first values, so that most references are not null; final fields are always assigned.
+/// Writes initial assignments to the fields of the class, so that most references are not null. Final fields are
+/// always assigned.
 fn set_fields(body: &mut Body<'_>, is_static: bool) {
     let (world, owner) = (body.world, body.owner);
     for field in world.fields.iter().filter(|it| it.owner == owner && it.is_static == is_static) {
@@ -436,7 +441,7 @@ fn set_fields(body: &mut Body<'_>, is_static: bool) {
     }
 }
 
-/// Creates the locals that statements use, some of them after the 256th slot.
+/// Creates the locals that statements use. Some of them may have slots from 300 on, which need `wide`.
 fn initial_locals(body: &mut Body<'_>) {
     for it in 0..body.rng.range(2, 6) {
         if it == 2 && body.rng.chance(4) {
@@ -458,7 +463,7 @@ fn initial_locals(body: &mut Body<'_>) {
     }
 }
 
-/// Writes all locals to the trace.
+/// Writes code that traces the values of all locals.
 fn show_locals(body: &mut Body<'_>) {
     for local in body.locals.clone() {
         body.load(local.ty, local.slot);

@@ -1,5 +1,5 @@
-//! Expressions that are hard to convert to a stackless form: joins and loops with a nonempty stack, values
-//! overwritten while they wait on the stack, stack shuffles.
+//! Writes expressions that are hard to convert to a stackless form: joins and loops with a nonempty stack, variables
+//! that are overwritten while their old value is on the stack, stack shuffles.
 
 use crate::asm::{Insn, opcodes as op};
 
@@ -7,7 +7,8 @@ use super::body::Body;
 use super::types::Ty;
 
 impl Body<'_> {
-    /// Writes a counted loop whose body is written by `write`. Leaves the stack unchanged.
+    /// Writes a loop with a random number of iterations, from 1 to 4. `write` writes the body of the loop, which must
+    /// leave the types on the stack unchanged.
     pub(super) fn counted(&mut self, write: impl FnOnce(&mut Self)) {
         let rounds = self.rng.range(1, 4);
         let slot = self.hidden_slot(Ty::Int);
@@ -30,7 +31,7 @@ impl Body<'_> {
         self.mult = old;
     }
 
-    /// Writes a value that stays on the stack through the rounds of a loop.
+    /// Writes code that pushes a value which stays on the stack, and is changed, during the iterations of a loop.
     pub(super) fn loop_expr(&mut self, ty: Ty) {
         self.expr(ty);
         self.counted(|it| {
@@ -45,7 +46,7 @@ impl Body<'_> {
         });
     }
 
-    /// Writes two values that are swapped on one of two paths.
+    /// Writes code that pushes two values, swapped on one of two paths that join, and combines them to one.
     pub(super) fn parallel_join(&mut self, ty: Ty) {
         let (other, end) = (self.code.label(), self.code.label());
         let slots = self.two_values(ty);
@@ -60,7 +61,7 @@ impl Body<'_> {
         self.keep_one(ty);
     }
 
-    /// Writes two values on the stack that are swapped in each round of a loop.
+    /// Writes code that pushes two values, swaps them in each iteration of a loop, and combines them to one.
     pub(super) fn parallel_loop(&mut self, ty: Ty) {
         self.pair(ty, ty);
         self.counted(|it| {
@@ -82,7 +83,7 @@ impl Body<'_> {
         slots
     }
 
-    /// Combines two values to one.
+    /// Writes code that combines the two values on top of the stack to one.
     fn keep_one(&mut self, ty: Ty) {
         if matches!(ty, Ty::Ref(_)) {
             if self.rng.chance(50) {
@@ -103,7 +104,8 @@ impl Body<'_> {
         self.under(1, |it| it.stmt());
     }
 
-    /// Reads a local, overwrites it and reads it again while its old value is on the stack.
+    /// Writes code that reads a local, overwrites it, reads it again while the old value is on the stack, and
+    /// combines the two values.
     pub(super) fn overwritten_local(&mut self, ty: Ty) {
         let Some(local) = self.writable(Some(ty)).filter(|it| it.ty == ty) else { return self.leaf(ty) };
         self.load(ty, local.slot);
@@ -118,8 +120,8 @@ impl Body<'_> {
         self.keep_one(ty);
     }
 
-    /// Pushes several values, shuffles them by instructions of the `dup` family, and consumes them; leaves one of
-    /// type `want`.
+    /// Writes code that pushes several values, shuffles them by `pop`, `swap` and instructions of the `dup` family,
+    /// and consumes them. One value of type `want` stays on the stack; none if `want` is `None`.
     pub(super) fn shuffle(&mut self, want: Option<Ty>) {
         let mut stack = Vec::new();
         for _ in 0..self.rng.range(2, 5) {
@@ -156,7 +158,8 @@ impl Body<'_> {
         }
     }
 
-    /// Consumes one or two values on the stack.
+    /// Writes code that consumes the top of the stack, or combines the two top values. `stack` holds the types of the
+    /// values.
     fn use_up(&mut self, stack: &mut Vec<Ty>) {
         let Some(top) = stack.pop() else { return };
         match self.rng.below(4) {
@@ -176,8 +179,8 @@ impl Body<'_> {
     }
 }
 
-/// The stack after one of `pop` to `swap`; `None` if the form of the opcode does not fit the categories of the top
-/// values.
+/// The types on the stack after one of the opcodes from `pop` to `swap`; `None` if the opcode does not fit the top
+/// values, because it would split a long or double.
 fn shuffled(opcode: u8, stack: &[Ty]) -> Option<Vec<Ty>> {
     let mut stack = stack.to_vec();
     match opcode {
@@ -201,7 +204,8 @@ fn shuffled(opcode: u8, stack: &[Ty]) -> Option<Vec<Ty>> {
     Some(stack)
 }
 
-/// Takes values of exactly `slots` slots from the top, and returns them in stack order.
+/// Removes values of exactly `slots` slots in all from the top, and returns them in stack order; `None` if a long or
+/// double would be split.
 fn take(stack: &mut Vec<Ty>, slots: u16) -> Option<Vec<Ty>> {
     let mut taken = Vec::new();
     let mut left = slots;

@@ -1,4 +1,4 @@
-//! Statements: stores, branches, loops, switches, calls, early exits.
+//! Writes statements: stores, branches, loops, switches, calls, early exits.
 
 use crate::asm::{Insn, Label, opcodes as op};
 
@@ -7,7 +7,7 @@ use super::types::{Ref, Ty};
 use super::world::Method;
 
 impl Body<'_> {
-    /// Writes a few statements.
+    /// Writes one to three statements.
     pub(super) fn block(&mut self) {
         if self.live == 0 && self.nest < 3 && !self.early && self.rng.chance(10) {
             return self.guarded(|it| it.stmt());
@@ -60,7 +60,8 @@ impl Body<'_> {
         self.nest -= 1;
     }
 
-    /// Marks a position between statements for odd exception rows.
+    /// In some cases marks a position between statements, at which the range of a random exception-table row may
+    /// begin or end.
     fn point(&mut self) {
         if self.style.odd_rows && self.rng.chance(50) {
             let label = self.code.here();
@@ -105,7 +106,7 @@ impl Body<'_> {
         }
     }
 
-    /// Computes two values and drops them together, in each form of `pop2`.
+    /// Writes code that computes one value, or two of one slot each, and drops it all by one `pop` or `pop2`.
     fn discarded(&mut self) {
         if self.rng.chance(50) {
             let ty = self.world.ty(self.rng);
@@ -141,7 +142,7 @@ impl Body<'_> {
         self.code.bind(end);
     }
 
-    /// Writes code that runs only if a random condition holds.
+    /// Writes code that runs only if a random condition holds. `write` writes the code.
     fn unlikely(&mut self, write: impl FnOnce(&mut Self)) {
         if self.early || (self.sub.is_some() && self.rng.chance(50)) {
             return self.simple();
@@ -201,7 +202,8 @@ impl Body<'_> {
         self.code.bind(end);
     }
 
-    /// Writes the switch and its operand; the caller binds the arms. `fallback` may be the default target.
+    /// Writes a switch with its operand, and returns the labels of the arms, which the caller must bind. `fallback`
+    /// may be the default target.
     fn switch(&mut self, fallback: Label) -> Vec<Label> {
         let arms: Vec<Label> = (0..self.rng.range(1, 4)).map(|_| self.code.label()).collect();
         self.expr(Ty::Int);

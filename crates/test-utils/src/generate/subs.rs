@@ -1,4 +1,4 @@
-//! Subroutines: `jsr` and `ret`, nested, called from several places, with several exits or none.
+//! Writes subroutines by `jsr` and `ret`: nested, called from several places, with several exits or none.
 
 use crate::asm::{Insn, Label, opcodes as op};
 
@@ -6,12 +6,13 @@ use super::body::{Body, Sub};
 use super::types::{Ref, Ty};
 
 impl Body<'_> {
-    /// Calls a subroutine that leaves no value.
+    /// Writes a call of a subroutine that leaves no value on the stack; nothing if no call is possible here.
     pub(super) fn call_sub(&mut self) {
         self.jsr(None);
     }
 
-    /// Calls a subroutine that leaves a value on the stack.
+    /// Writes a call of a subroutine that leaves a value of type `ty` on the stack; a simple value if no call is
+    /// possible here.
     pub(super) fn sub_expr(&mut self, ty: Ty) {
         if self.early || !matches!(ty, Ty::Int | Ty::Long) || !self.jsr(Some(ty)) {
             self.leaf(ty);
@@ -37,7 +38,8 @@ impl Body<'_> {
         true
     }
 
-    /// Writes a subroutine after the body. It may call those written before it.
+    /// Writes a new subroutine, to be placed after the body. `leaves` is the type of the value that the subroutine
+    /// leaves on the stack; `None` if it leaves none. The subroutine may call the subroutines written before it.
     fn new_sub(&mut self, leaves: Option<Ty>) -> Sub {
         let label = self.code.label();
         let insns = std::mem::take(&mut self.code.insns);

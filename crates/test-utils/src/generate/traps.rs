@@ -1,4 +1,4 @@
-//! Code with exceptions: try, finally, synchronized; handlers for odd exception rows.
+//! Writes code with exceptions: try, finally, synchronized; handlers for random exception-table rows.
 
 use crate::asm::{Label, Pos, Row, opcodes as op};
 
@@ -25,7 +25,7 @@ const CAUGHT: [&str; 14] = [
 const THROWABLE: Ty = Ty::Ref(Ref::Throwable);
 
 impl Body<'_> {
-    /// Picks a class to catch; `None` catches everything.
+    /// Picks the name of an exception class to catch; `None` catches everything.
     fn catch_class(&mut self) -> Option<String> {
         let world = self.world;
         let own: Vec<usize> = (0..world.classes.len()).filter(|&it| world.is_throwable(it)).collect();
@@ -40,7 +40,8 @@ impl Body<'_> {
         self.trapped(|it| it.block(), |it| it.block());
     }
 
-    /// Writes a value, or another one from the handler; only leaves the method if values wait on the stack.
+    /// Writes an expression in a protected range. After an exception, the handler yields another value if the stack
+    /// below the expression is empty; otherwise the handler leaves the method.
     pub(super) fn try_expr(&mut self, ty: Ty) {
         if self.early {
             return self.leaf(ty);
@@ -48,7 +49,7 @@ impl Body<'_> {
         self.trapped(|it| it.expr(ty), |it| it.expr(ty));
     }
 
-    /// Writes code whose exceptions are traced and caught.
+    /// Writes code whose exceptions are caught and traced. `body` writes the code.
     pub(super) fn guarded(&mut self, body: impl FnOnce(&mut Self)) {
         let (start, end, after) = (self.code.here(), self.code.label(), self.code.label());
         self.code.op(op::NOP);
@@ -62,7 +63,8 @@ impl Body<'_> {
         self.code.op(op::POP).bind(after);
     }
 
-    /// Writes a protected range with one to three handlers; inner rows come first, as javac writes them.
+    /// Writes a protected range with one to three handlers. `body` writes the code of the range, `handled` that of
+    /// each handler. Rows of inner ranges come first, as javac writes them.
     fn trapped(&mut self, body: impl Fn(&mut Self), handled: impl Fn(&mut Self)) {
         if self.early {
             return body(self);
@@ -98,7 +100,9 @@ impl Body<'_> {
         self.code.bind(after);
     }
 
-    /// Continues after the `try` if no value waited on the stack; otherwise leaves the method.
+    /// Writes the end of a handler, which rethrows the exception in some cases, and otherwise runs the code that
+    /// `handled` writes and continues at `after`. If `waiting` values were on the stack when the exception was
+    /// thrown, the handler leaves the method instead.
     fn finish_handler(&mut self, waiting: u32, after: Label, handled: &impl Fn(&mut Self)) {
         if self.rng.chance(15) {
             self.code.op(op::ATHROW);
@@ -122,7 +126,7 @@ impl Body<'_> {
         }
     }
 
-    /// Writes `try … finally` with two copies of the finally block.
+    /// Writes `try … finally` with two copies of the finally block, for the normal and the exceptional path.
     pub(super) fn finally_stmt(&mut self) {
         if self.early {
             return;
@@ -162,7 +166,7 @@ impl Body<'_> {
         });
     }
 
-    /// Writes `synchronized` as javac does, with a handler whose range includes its own unlock.
+    /// Writes `synchronized` as javac does: the range of the handler includes the handler's own `monitorexit`.
     pub(super) fn synchronized_stmt(&mut self) {
         if self.early {
             return;
@@ -192,7 +196,8 @@ impl Body<'_> {
         self.code.catch(start, unlocked, handler, None).catch(handler, end, handler, None);
     }
 
-    /// Jumps into a shared handler with a value that is no caught exception.
+    /// Writes a jump to a handler written by [`Body::shared_handlers`], with a value on the stack that is not a
+    /// caught exception.
     pub(super) fn enter_handler(&mut self) {
         match self.rng.pick(&self.handlers).copied() {
             Some(handler) if self.live == 0 => {
@@ -206,8 +211,9 @@ impl Body<'_> {
         }
     }
 
-    /// Writes the shared handlers after the body, each of which can be entered only as often as there is fuel, and
-    /// rows that lead to them from anywhere: overlapping, crossing statements, covering handlers, in any order.
+    /// Writes, after the body, handlers that several rows share, and random exception-table rows that lead to them
+    /// from anywhere: the rows overlap, cross statements and cover handlers, in any order. `fuel` is the local that
+    /// limits how often handlers are entered.
     pub(super) fn shared_handlers(&mut self, fuel: u16) {
         let exit = self.code.label();
         // Only positions in the body: from a position in a handler, control could return without using fuel.

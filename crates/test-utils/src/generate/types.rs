@@ -10,7 +10,7 @@ pub(super) enum Ty {
     Ref(Ref),
 }
 
-/// A reference type; classes are given by their index in the world.
+/// A reference type. A class is given by its index in the generated program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ref {
     Object,
@@ -37,7 +37,7 @@ pub(super) enum Elem {
     Class(usize),
 }
 
-/// A type in a descriptor.
+/// A type in a descriptor, including the small types that are ints on the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decl {
     Boolean,
@@ -48,12 +48,13 @@ pub(super) enum Decl {
 }
 
 impl Ty {
-    /// The number of stack slots.
+    /// The number of stack slots that a value of this type takes.
     pub(super) fn width(self) -> u16 {
         if matches!(self, Ty::Long | Ty::Double) { 2 } else { 1 }
     }
 
-    /// The index in the families of typed opcodes: int, long, float, double, reference.
+    /// The position of the type in groups of typed opcodes, such as `iload` to `aload`: int, long, float, double,
+    /// reference.
     pub(super) fn family(self) -> u8 {
         match self {
             Ty::Int => 0,
@@ -66,7 +67,7 @@ impl Ty {
 }
 
 impl Elem {
-    /// The type that a load of an element pushes.
+    /// The type of the value that loading an element pushes.
     pub(super) fn ty(self) -> Ty {
         match self {
             Elem::Boolean | Elem::Byte | Elem::Char | Elem::Short | Elem::Int => Ty::Int,
@@ -80,8 +81,8 @@ impl Elem {
         }
     }
 
-    /// The offset from `iaload` to the load instruction of this kind, and likewise for stores (order of JVMS §6.5: i
-    /// l f d a b c s).
+    /// The distance from `iaload` to the load opcode for this element type, and from `iastore` to its store opcode
+    /// (the order is i l f d a b c s, JVMS §6.5).
     pub(super) fn access(self) -> u8 {
         match self {
             Elem::Int => 0,
@@ -95,7 +96,7 @@ impl Elem {
         }
     }
 
-    /// The operand of `newarray`; none for references.
+    /// The operand of `newarray` for this element type; `None` for references.
     pub(super) fn primitive(self) -> Option<i32> {
         Some(match self {
             Elem::Boolean => 4,
@@ -112,7 +113,7 @@ impl Elem {
 }
 
 impl Decl {
-    /// The type that a value of this type has on the stack.
+    /// The type of an operand-stack entry that holds a value of this type.
     pub(super) fn ty(self) -> Ty {
         match self {
             Decl::Val(it) => it,

@@ -4,21 +4,22 @@ use crate::rng::Rng;
 
 use super::types::{Decl, Elem, Ref, Ty};
 
-/// All classes and members that bodies may name.
+/// All classes, fields and methods that generated bodies may use.
 pub(super) struct World {
     pub(super) classes: Vec<Class>,
     pub(super) fields: Vec<Field>,
     pub(super) methods: Vec<Method>,
-    /// A class with fixed methods instead of random ones.
+    /// The index of the helper class, which uses `invokedynamic` and dynamic constants, and whose methods are fixed
+    /// instead of random; `None` if there is no helper class.
     pub(super) helper: Option<usize>,
 }
 
 pub(super) struct Class {
     pub(super) name: String,
     pub(super) interface: bool,
-    /// The superclass, if it is one of the program's classes.
+    /// The index of the superclass; `None` if the superclass is not a class of the program.
     pub(super) parent: Option<usize>,
-    /// The superclass otherwise.
+    /// The name of the superclass if it is not a class of the program.
     pub(super) foreign: &'static str,
     pub(super) interfaces: Vec<usize>,
 }
@@ -46,8 +47,7 @@ pub(super) struct Method {
     pub(super) params: Vec<Decl>,
     pub(super) ret: Option<Decl>,
     pub(super) kind: Kind,
-    /// The cost of one call. It is known once all bodies of the method are written; only then can the method be
-    /// called.
+    /// The cost of one call; `None` until all bodies of the method are written. Only then can the method be called.
     pub(super) cost: Option<u32>,
 }
 
@@ -55,7 +55,8 @@ const FOREIGN: [&str; 4] =
     ["java/lang/RuntimeException", "java/lang/Exception", "java/lang/Error", "java/lang/ArithmeticException"];
 
 impl World {
-    /// Creates a random hierarchy with fields in `package`; the caller adds the methods.
+    /// Creates a random hierarchy with fields in `package`, and a helper class if `with_helper`. The caller adds the
+    /// methods.
     pub(super) fn new(rng: &mut Rng, package: &str, with_helper: bool) -> World {
         let mut classes = Vec::new();
         let n_interfaces = rng.range(1, 2) as usize;
@@ -112,7 +113,7 @@ impl World {
         self.classes.get(class).is_some_and(|it| it.interface)
     }
 
-    /// Whether random bodies may go into the class, because it is neither an interface nor the helper class.
+    /// Whether random methods may be added to the class: it is neither an interface nor the helper class.
     pub(super) fn is_open(&self, class: usize) -> bool {
         !self.is_interface(class) && self.helper != Some(class)
     }
@@ -125,7 +126,7 @@ impl World {
         self.classes.get(class).and_then(|it| it.parent)
     }
 
-    /// The name of the superclass.
+    /// The name of the superclass, `java/lang/Object` for interfaces.
     pub(super) fn super_name(&self, class: usize) -> &str {
         match self.parent(class) {
             Some(it) => self.name(it),
@@ -137,7 +138,7 @@ impl World {
         self.super_name(class) != "java/lang/Object" && self.parent(class).is_none()
     }
 
-    /// The class and those of its superclasses that belong to the program.
+    /// The class, followed by those of its superclasses that belong to the program.
     pub(super) fn chain(&self, class: usize) -> Vec<usize> {
         std::iter::successors(Some(class), |&it| self.parent(it)).collect()
     }
@@ -159,7 +160,7 @@ impl World {
         }
     }
 
-    /// The concrete subclasses of `of`, including itself.
+    /// The concrete classes among `of` and its subtypes.
     pub(super) fn concrete(&self, of: usize) -> Vec<usize> {
         (0..self.classes.len()).filter(|&it| !self.is_interface(it) && self.is_subclass(it, of)).collect()
     }
@@ -184,7 +185,7 @@ impl World {
         ])
     }
 
-    /// Picks a type, ints and references to classes of the program more often than others.
+    /// Picks a random type. Ints and references to arrays and classes of the program are more frequent than others.
     pub(super) fn ty(&self, rng: &mut Rng) -> Ty {
         match rng.below(14) {
             0..4 => Ty::Int,
@@ -208,7 +209,7 @@ impl World {
         }
     }
 
-    /// The internal name of a reference type, as `checkcast` needs it.
+    /// The internal name of a reference type, as in the operand of `checkcast`.
     pub(super) fn ref_name(&self, it: Ref) -> String {
         match it {
             Ref::Object => "java/lang/Object".to_owned(),
@@ -249,7 +250,7 @@ impl World {
         format!("({params}){}", ret.map_or("V".to_owned(), |it| self.descriptor(it)))
     }
 
-    /// The constructor of a class, if it can be called already.
+    /// The index of the constructor of a class in [`World::methods`]; `None` if its body is not written yet.
     pub(super) fn constructor(&self, class: usize) -> Option<usize> {
         self.methods
             .iter()

@@ -1,4 +1,4 @@
-//! Edits of bodies: changes a constant, and inserts instructions before the first one.
+//! Edits method bodies: changes a constant, or inserts instructions before the first one.
 
 use super::{Attribute, Bytes, Patch, STATIC, frames, insns, put_attributes, result};
 
@@ -7,12 +7,12 @@ use super::{Attribute, Bytes, Patch, STATIC, frames, insns, put_attributes, resu
 pub enum Insertion<'a> {
     /// Throws a new `java/lang/IllegalStateException` under a condition that never holds at run time.
     Throw,
-    /// Calls a method of a class, not of an interface, with default values as arguments. The receiver is an element
-    /// of a new array, so it is null, but the code does not show that.
+    /// Calls a method of a class (not of an interface), with default values as arguments. The receiver is an element
+    /// of a new array: it is null at run time, but the code does not show that.
     Call {
-        /// The class that has the method: `p/C`.
+        /// The class that declares the method: `p/C`.
         class: &'a [u8],
-        /// The name of the method, which is no constructor.
+        /// The name of the method, which must not be a constructor.
         name: &'a [u8],
         /// The descriptor of the method.
         descriptor: &'a [u8],
@@ -54,14 +54,15 @@ impl Code {
 }
 
 impl Patch {
-    /// The positions of the instructions with int constants that [`Patch::change_constant`] can change.
+    /// The pcs of the instructions whose int constant [`Patch::change_constant`] can change.
     pub fn constants(&self, method: usize) -> Vec<usize> {
         let Some(code) = self.code(method) else { return Vec::new() };
         let is_constant = |pc: &usize| matches!(code.insns[*pc], 0x03..=0x08 | 0x10 | 0x11);
         insns::starts(&code.insns).filter(is_constant).collect()
     }
 
-    /// Flips the lowest bit of a constant, or swaps `iconst_4` and `iconst_5`.
+    /// Flips the lowest bit of the constant at `pc`; `iconst_4` and `iconst_5` are swapped. Returns `None` if there
+    /// is no int constant at `pc`.
     pub fn change_constant(&mut self, method: usize, pc: usize) -> Option<()> {
         let mut code = self.code(method)?;
         match *code.insns.get(pc)? {
@@ -73,13 +74,13 @@ impl Patch {
         self.set_code(method, &code)
     }
 
-    /// Whether a method has a body.
+    /// Whether the method with this index has a body.
     pub fn has_body(&self, method: usize) -> bool {
         self.code(method).is_some()
     }
 
-    /// Inserts instructions before the first one of a body. `None` if there is no body, or if a table or the code
-    /// gets too large.
+    /// Inserts instructions before the first one of a body. Returns `None` if the method has no body, or if a table
+    /// or the code gets too large.
     pub fn insert(&mut self, method: usize, what: Insertion<'_>) -> Option<()> {
         let mut code = self.code(method)?;
         let (insns, stack) = match what {
@@ -120,7 +121,8 @@ impl Patch {
         self.set_code(method, &code)
     }
 
-    /// Sixteen bytes of code that jump or throw at the end. The end is a jump target, so it may need a frame.
+    /// Sixteen bytes of code that jump to their end or throw. Because the end is a jump target, the method may need a
+    /// stack map frame there.
     fn throwing(&mut self) -> Option<Vec<u8>> {
         const EXCEPTION: &[u8] = b"java/lang/IllegalStateException";
         let class = self.class(EXCEPTION)?.to_be_bytes();
@@ -130,7 +132,8 @@ impl Patch {
         Some(insns)
     }
 
-    /// Shifts the positions in the attributes of a body. Attributes of unknown names are removed.
+    /// Shifts the pcs in the attributes of a body by `by`. Attributes of unknown names are removed. `is_joined` is
+    /// true if the end of the inserted code is a jump target.
     fn shift_attributes(&mut self, code: &mut Code, by: u16, is_joined: bool) -> Option<()> {
         let mut kept = Vec::new();
         let mut has_frames = false;
@@ -171,8 +174,8 @@ impl Patch {
         Some(())
     }
 
-    /// Whether [`Insertion::Call`] can call a method: from a class of the same package, or from any class if the
-    /// method is public.
+    /// Whether [`Insertion::Call`] can call the method: from any class if the method and its class are public, and
+    /// from a class of the same package (`from_package`) unless the method is private or protected.
     pub fn is_callable(&self, method: usize, from_package: bool) -> bool {
         const PUBLIC: u16 = 0x0001;
         const PRIVATE_OR_PROTECTED: u16 = 0x0006;
@@ -183,7 +186,7 @@ impl Patch {
         is_named && self.flags & super::INTERFACE == 0 && (both_public || near)
     }
 
-    /// Whether a method can be overridden: it is not static, private, final or a constructor.
+    /// Whether the method can be overridden: it is not static, private, final or a constructor.
     pub fn is_overridable(&self, method: usize) -> bool {
         const PRIVATE: u16 = 0x0002;
         const FINAL: u16 = 0x0010;

@@ -1,6 +1,6 @@
 //! The lengths of instructions and the sizes of arguments.
 
-/// The positions of a body's instructions; ends at an instruction that cannot be read.
+/// The pcs of a body's instructions. The iterator ends at an instruction that cannot be read.
 pub(super) fn starts(code: &[u8]) -> impl Iterator<Item = usize> + '_ {
     let mut pc = 0;
     std::iter::from_fn(move || {
@@ -34,12 +34,12 @@ fn length(code: &[u8], pc: usize) -> Option<usize> {
     })
 }
 
-/// The number of slots that a descriptor's parameters take.
+/// The number of slots that the parameters of a method descriptor take; `None` if the descriptor is malformed.
 pub(super) fn slots(descriptor: &[u8]) -> Option<u16> {
     parameters(descriptor).map(|it| it.iter().map(|it| 1 + u16::from(matches!(it, b'J' | b'D'))).sum())
 }
 
-/// Instructions that push a default value for each parameter.
+/// Instructions that push a default value for each parameter; `None` if the descriptor is malformed.
 pub(super) fn defaults(descriptor: &[u8]) -> Option<Vec<u8>> {
     let push = |it: u8| match it {
         b'J' => 0x09,
@@ -51,7 +51,7 @@ pub(super) fn defaults(descriptor: &[u8]) -> Option<Vec<u8>> {
     Some(parameters(descriptor)?.into_iter().map(push).collect())
 }
 
-/// The first letter of each parameter's type.
+/// The first character of each parameter's type; `None` if the descriptor is malformed.
 fn parameters(descriptor: &[u8]) -> Option<Vec<u8>> {
     let mut rest = descriptor.strip_prefix(b"(")?;
     let mut acc = Vec::new();

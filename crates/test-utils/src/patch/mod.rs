@@ -2,7 +2,7 @@
 //! body, throw or call at the beginning of a body, add a method, rename a class.
 //!
 //! The constant pool only grows at its end, so all indices in code and attributes stay valid. If the input passes the
-//! verifier, so does the output. Like all of this room, this module has its own knowledge of the format.
+//! JVM's verifier, so does the output. Like the rest of this crate, the module shares no code with `classfile`.
 
 mod code;
 mod frames;
@@ -15,7 +15,7 @@ pub use code::Insertion;
 pub struct Patch {
     minor: u16,
     major: u16,
-    /// The constants from index 1 on, each with its tag; each long and double is followed by an empty one.
+    /// The constants from index 1 on, as bytes with their tag. Each long and double is followed by an empty constant.
     pool: Vec<Vec<u8>>,
     flags: u16,
     this_class: u16,
@@ -36,7 +36,7 @@ pub struct Method {
     attributes: Vec<Attribute>,
 }
 
-/// An attribute: the index of its name, and its content.
+/// An attribute: the constant-pool index of its name, and its content.
 type Attribute = (u16, Vec<u8>);
 
 const UTF8: u8 = 1;
@@ -46,13 +46,13 @@ const INTERFACE_METHOD_REF: u8 = 11;
 
 /// `ACC_STATIC`.
 pub const STATIC: u16 = 0x0008;
-/// `ACC_INTERFACE`, for a class.
+/// `ACC_INTERFACE` of a class.
 pub const INTERFACE: u16 = 0x0200;
 /// `ACC_ABSTRACT`.
 pub const ABSTRACT: u16 = 0x0400;
 
 impl Patch {
-    /// Reads a class file; `None` if the bytes are none.
+    /// Reads a class file; `None` if the bytes are not a class file.
     pub fn read(bytes: &[u8]) -> Option<Patch> {
         let mut it = Bytes(bytes);
         if it.take(4)? != [0xca, 0xfe, 0xba, 0xbe] {
@@ -126,12 +126,12 @@ impl Patch {
         out
     }
 
-    /// The name of the class: `p/C`.
+    /// The internal name of the class: `p/C`.
     pub fn name(&self) -> &[u8] {
         self.class_at(self.this_class)
     }
 
-    /// The name of the superclass; empty if there is none.
+    /// The internal name of the superclass; empty if there is none.
     pub fn super_name(&self) -> &[u8] {
         self.class_at(self.super_class)
     }
@@ -141,7 +141,7 @@ impl Patch {
         self.flags
     }
 
-    /// The methods, in file order.
+    /// The methods of the class, in file order.
     pub fn methods(&self) -> &[Method] {
         &self.methods
     }
@@ -151,7 +151,7 @@ impl Patch {
         (self.text(method.name), self.text(method.descriptor))
     }
 
-    /// The classes and array types that the class names, including itself.
+    /// The classes and array types that the class refers to, including the class itself.
     pub fn named_classes(&self) -> impl Iterator<Item = &[u8]> {
         self.pool.iter().filter_map(|it| match it[..] {
             [CLASS, a, b] => Some(self.text(u16::from_be_bytes([a, b]))),
@@ -159,7 +159,7 @@ impl Patch {
         })
     }
 
-    /// The classes and array types whose methods the class calls.
+    /// The classes and array types that the class names as owners of the methods it calls, with repetitions.
     pub fn called_classes(&self) -> impl Iterator<Item = &[u8]> {
         self.pool.iter().filter_map(|it| match it[..] {
             [METHOD_REF | INTERFACE_METHOD_REF, a, b, ..] => Some(self.class_at(u16::from_be_bytes([a, b]))),
@@ -167,7 +167,8 @@ impl Patch {
         })
     }
 
-    /// Renames the class wherever it refers to itself through its class constant. Descriptors keep the old name.
+    /// Renames the class, by a change of the class constant through which it names itself. Descriptors keep the old
+    /// name. Returns `None` if the constant pool is full.
     pub fn rename(&mut self, name: &[u8]) -> Option<()> {
         let name = self.utf8(name)?.to_be_bytes();
         let constant = self.pool.get_mut(usize::from(self.this_class).checked_sub(1)?)?;
@@ -175,12 +176,13 @@ impl Patch {
         Some(())
     }
 
-    /// Adds a constant that nothing uses.
+    /// Adds a constant that nothing uses. Returns `None` if the constant pool is full.
     pub fn touch(&mut self) -> Option<()> {
         self.constant([&[UTF8, 0, 5], &b"touch"[..]].concat()).map(drop)
     }
 
-    /// Adds a method that returns the default value of its type, or an abstract method.
+    /// Adds a method without effects that returns the default value of its type, or an abstract method. Returns
+    /// `None` if the constant pool is full or the descriptor is malformed.
     pub fn add_method(&mut self, flags: u16, name: &[u8], descriptor: &[u8]) -> Option<()> {
         let (name, number) = (self.utf8(name)?, self.utf8(descriptor)?);
         let mut attributes = Vec::new();
@@ -223,7 +225,8 @@ impl Patch {
         Some(number)
     }
 
-    /// Returns the index of a string, and adds it if the pool does not contain it.
+    /// Returns the index of a `CONSTANT_Utf8`, which is added if the pool does not contain it; `None` if the pool is
+    /// full.
     fn utf8(&mut self, text: &[u8]) -> Option<u16> {
         let constant = [&[UTF8][..], &u16::try_from(text.len()).ok()?.to_be_bytes()[..], text].concat();
         let known = self.pool.iter().position(|it| *it == constant);
@@ -243,7 +246,7 @@ impl Patch {
     }
 }
 
-/// The first letter of a descriptor's return type.
+/// The first character of a method descriptor's return type; `None` if the descriptor is malformed.
 fn result(descriptor: &[u8]) -> Option<u8> {
     let end = descriptor.iter().position(|it| *it == b')')?;
     descriptor.get(end + 1).copied()
@@ -258,7 +261,7 @@ fn put_attributes(attributes: &[Attribute], out: &mut Vec<u8>) {
     }
 }
 
-/// The bytes that have not been read yet.
+/// A cursor over bytes: it holds those that have not been read yet.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {

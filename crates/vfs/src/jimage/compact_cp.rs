@@ -1,5 +1,5 @@
-//! `compact-cp`: class files whose Utf8 constants are in the string table of the image (`StringSharingPlugin` and
-//! `StringSharingDecompressor` of the JDK).
+//! Decompresses `compact-cp`: class files whose Utf8 constants are in the string table of the JDK image
+//! (`StringSharingPlugin` and `StringSharingDecompressor` of the JDK).
 //!
 //! ```text
 //! magic, versions, pool count as in a class file; then its constants, where
@@ -15,7 +15,9 @@ const UTF8: u8 = 1;
 const STRING: u8 = 23;
 const DESCRIPTOR: u8 = 25;
 
-/// Unpacks into `out`, which must result in `size` bytes.
+/// Restores a class file that `jlink` has compressed by moving its strings to the string table of the image. Reads
+/// from `input` and writes to `out`; an error if the result does not have `size` bytes. `strings` returns the string
+/// at an offset of the string table.
 pub(super) fn unpack<'s>(
     input: &[u8],
     size: usize,
@@ -28,7 +30,8 @@ pub(super) fn unpack<'s>(
     let complete = constants(&mut reader, size, strings, out)
         .and_then(|()| input.get(reader.at..))
         .filter(|rest| out.len().checked_add(rest.len()) == Some(size));
-    let what = "a shared-string class that is broken or of another size";
+    let what =
+        "the class file is compressed with shared strings, and is broken or does not have the claimed size";
     out.extend_from_slice(complete.ok_or(ImageError { offset: reader.at as u64, what })?);
     Ok(())
 }
@@ -50,7 +53,7 @@ impl<'a> Reader<'a> {
         self.take(1)?.first().copied()
     }
 
-    /// Reads a compressed index.
+    /// Reads an index, which takes one to four bytes; `None` if the input ends before or the first byte is invalid.
     fn index(&mut self) -> Option<u64> {
         let first = self.byte()?;
         let (more, start) = match first & 0x80 {
@@ -61,7 +64,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Copies the header of the class file and its constants; `None` if they are inconsistent.
+/// Restores the header of the class file and its constant pool; `None` if the input is malformed, or the result has
+/// more than `size` bytes.
 fn constants<'s>(
     reader: &mut Reader<'_>,
     size: usize,
@@ -142,7 +146,7 @@ fn push_descriptor<'s>(
     Some(())
 }
 
-/// Returns the number of bytes after the tag (JVMS §4.4).
+/// Returns the number of bytes of a constant after its tag (JVMS §4.4); `None` for an unknown tag.
 fn constant_size(tag: u8) -> Option<usize> {
     match tag {
         3 | 4 | 9 | 10 | 11 | 12 | 17 | 18 => Some(4),

@@ -1,4 +1,4 @@
-//! The bytes of a resource: as stored in the image, or after the decompressors that `jlink` configured.
+//! Reads the bytes of a resource of a JDK image: as stored, or decompressed with the plug-ins that `jlink` applied.
 //!
 //! ```text
 //! compressed resource, layer by layer: magic u4 0xCAFEFAFA | stored u8 | size u8 | decompressor u4 (string)
@@ -8,24 +8,24 @@
 use crate::jimage::compact_cp;
 use crate::jimage::index::{Image, ImageError, Location, read4, read8};
 
-/// Unpacks zlib streams. The driver provides a fast implementation; this crate has none.
+/// Decompresses zlib streams. The crate `driver` implements this trait.
 pub trait Inflate {
-    /// Unpacks `input` to exactly fill `output`; returns false if the data is broken or has another size.
+    /// Decompresses `input` into `output`. Returns false if the data is malformed or does not fill `output` exactly.
     fn zlib(&mut self, input: &[u8], output: &mut [u8]) -> bool;
 }
 
-/// Buffers that are reused for several resources.
+/// Working memory for decompression, which is reused from resource to resource.
 #[derive(Default, Debug)]
 pub struct Buffers {
     current: Vec<u8>,
     next: Vec<u8>,
 }
 
-/// The maximum size of an unpacked resource, in bytes.
+/// The maximum size of a decompressed resource in bytes.
 pub const MAX_RESOURCE: u64 = 256 << 20;
 
-/// Returns an upper bound for the unpacked size of `size` deflated bytes (RFC 1951: 258 bytes from two bits), with
-/// some slack.
+/// Returns an upper bound for the size in bytes to which `size` deflated bytes can decompress. (In RFC 1951, two bits
+/// can produce 258 bytes, a factor of 1032.)
 pub fn inflate_bound(size: u64) -> u64 {
     size.saturating_mul(1032).saturating_add(64)
 }
@@ -33,7 +33,8 @@ pub fn inflate_bound(size: u64) -> u64 {
 const LAYER_MAGIC: u32 = 0xCAFE_FAFA;
 const LAYER_HEADER: usize = 29;
 
-/// `jlink` applies at most one plug-in of each kind, of which there are two.
+/// The maximum number of times that a resource may be compressed. `jlink` has two kinds of plug-ins, and applies at
+/// most one of each.
 const MAX_LAYERS: usize = 4;
 
 struct Layer {
@@ -43,7 +44,7 @@ struct Layer {
 }
 
 impl<'a> Image<'a> {
-    /// Returns the stored bytes of a resource.
+    /// Returns the bytes that the image stores for a resource, which may be compressed.
     pub fn stored(&self, location: &Location) -> Result<&'a [u8], ImageError> {
         let length = match location.compressed_size {
             0 => location.size,
@@ -56,11 +57,12 @@ impl<'a> Image<'a> {
         };
         range().ok_or(ImageError {
             offset: location.content_offset,
-            what: "a resource that ends after the image",
+            what: "the resource ends after the end of the image",
         })
     }
 
-    /// Returns the bytes of a resource: a slice of the image if it is not compressed, else of `buffers`.
+    /// Returns the decompressed bytes of a resource: a slice of the image if the resource is not compressed,
+    /// otherwise a slice of `buffers`.
     pub fn content<'b>(
         &self,
         location: &Location,
@@ -79,7 +81,7 @@ impl<'a> Image<'a> {
             if layers == MAX_LAYERS {
                 return Err(ImageError {
                     offset: 0,
-                    what: "a resource that is compressed too many times over",
+                    what: "the resource is compressed more often than the limit",
                 });
             }
             let Buffers { current, next } = &mut *buffers;
@@ -89,12 +91,15 @@ impl<'a> Image<'a> {
         }
         let content = if layers == 0 { stored } else { &buffers.current };
         if content.len() as u64 != location.size {
-            return Err(ImageError { offset: 0, what: "a resource of another size than its location says" });
+            return Err(ImageError {
+                offset: 0,
+                what: "the resource does not have the size that the index of the image claims",
+            });
         }
         Ok(content)
     }
 
-    /// Returns the layer header at the start of `bytes`, if there is one.
+    /// Returns the compression header at the start of `bytes`; `None` if the bytes are not compressed.
     fn layer(&self, bytes: &[u8]) -> Result<Option<Layer>, ImageError> {
         let big_endian = self.header.big_endian;
         if read4(bytes, 0, big_endian) != Some(LAYER_MAGIC) {
@@ -104,12 +109,12 @@ impl<'a> Image<'a> {
             Some((read8(bytes, 4, big_endian)?, read8(bytes, 12, big_endian)?, read4(bytes, 20, big_endian)?))
         };
         let error = |offset, what| ImageError { offset, what };
-        let (stored, size, decompressor) =
-            fields().ok_or(error(0, "a compression header that is cut off"))?;
+        let (stored, size, decompressor) = fields().ok_or(error(0, "the compression header is cut off"))?;
         if size > MAX_RESOURCE {
-            return Err(error(12, "a resource that claims more than 256 MiB"));
+            return Err(error(12, "the claimed size is above the limit of 256 MiB"));
         }
-        let stored = usize::try_from(stored).map_err(|_| error(4, "a stored size beyond this machine"))?;
+        let stored = usize::try_from(stored)
+            .map_err(|_| error(4, "the claimed compressed size is too large for this machine"))?;
         Ok(Some(Layer { stored, size: size as usize, decompressor }))
     }
 
@@ -124,25 +129,25 @@ impl<'a> Image<'a> {
         let end = LAYER_HEADER.checked_add(layer.stored);
         let body = end
             .and_then(|end| bytes.get(LAYER_HEADER..end))
-            .ok_or(error(4, "compressed data that ends after its resource"))?;
+            .ok_or(error(4, "the compressed data ends after the end of its resource"))?;
         let name = self.string(layer.decompressor.into());
-        match name.ok_or(error(20, "a decompressor whose name is outside the string table"))? {
+        match name.ok_or(error(20, "the name of the decompressor is outside the string table"))? {
             b"zip" => {
                 if layer.size as u64 > inflate_bound(body.len() as u64) {
-                    return Err(error(12, "a size that the compressed data cannot unpack to"));
+                    return Err(error(12, "the claimed size is more than the compressed data can unpack to"));
                 }
                 out.clear();
                 out.resize(layer.size, 0);
                 if !inflate.zlib(body, out) {
                     return Err(error(
                         LAYER_HEADER as u64,
-                        "compressed data that is broken or of another size",
+                        "the compressed data is broken or does not have the claimed size",
                     ));
                 }
                 Ok(())
             }
             b"compact-cp" => compact_cp::unpack(body, layer.size, &|offset| self.string(offset), out),
-            _ => Err(error(20, "an unknown decompressor")),
+            _ => Err(error(20, "the decompressor is unknown")),
         }
     }
 }

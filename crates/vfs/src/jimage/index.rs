@@ -1,4 +1,4 @@
-//! The index of an image: header, offset table, locations and strings.
+//! The index of a JDK image: header, offset table, locations and strings.
 //!
 //! ```text
 //! header 28 bytes | redirect i4 * n | offsets u4 * n | locations | strings | content
@@ -8,24 +8,25 @@
 use std::ffi::CStr;
 use std::fmt;
 
-/// The reason why an image, or one of its resources, cannot be read.
+/// The reason why a JDK image, or one of its resources, cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ImageError {
     /// The offset, in the image or in the resource, at which reading failed.
     pub offset: u64,
-    /// The fault.
+    /// A phrase that describes the fault.
     pub what: &'static str,
 }
 
 impl fmt::Display for ImageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at offset {:#x}", self.what, self.offset)
+        write!(f, "{} (at offset {:#x})", self.what, self.offset)
     }
 }
 
 impl std::error::Error for ImageError {}
 
-/// The decoded header, with the positions of the tables. It borrows nothing, so it can be stored beside the bytes.
+/// The decoded header of a JDK image, with the positions of the tables. A header does not borrow the bytes of the
+/// image, so both can be stored in one value.
 #[derive(Clone, Copy, Debug)]
 pub struct ImageHeader {
     pub(super) big_endian: bool,
@@ -37,36 +38,36 @@ pub struct ImageHeader {
     pub(super) content: usize,
 }
 
-/// An image: a header and the bytes that it describes.
+/// A view of a JDK image: the bytes, and the header that describes them.
 #[derive(Clone, Copy)]
 pub struct Image<'a> {
     pub(super) data: &'a [u8],
     pub(super) header: ImageHeader,
 }
 
-/// The location of a resource.
+/// The location of a resource in a JDK image.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Location {
-    /// The offset from the start of the content area.
+    /// The offset of the stored bytes from the start of the content area.
     pub content_offset: u64,
-    /// The number of stored bytes; 0 if the resource is not compressed.
+    /// The number of stored bytes if the resource is compressed; 0 if it is not compressed.
     pub compressed_size: u64,
-    /// The number of bytes after decompression.
+    /// The size of the resource in bytes after decompression.
     pub size: u64,
 }
 
-/// A resource with its name: `/module/parent/base.extension`. The parts are modified UTF-8.
+/// A resource of a JDK image, with the parts of its name `/module/parent/base.extension` in modified UTF-8.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Resource<'a> {
-    /// The module, such as `java.base`.
+    /// The module of the resource, such as `java.base`.
     pub module: &'a [u8],
-    /// The package with slashes; may be empty.
+    /// The package of the resource, with slashes; may be empty.
     pub parent: &'a [u8],
-    /// The name without its extension.
+    /// The simple name of the resource, without its extension.
     pub base: &'a [u8],
-    /// The extension, such as `class`; may be empty.
+    /// The extension of the name, such as `class`; may be empty.
     pub extension: &'a [u8],
-    /// The location of its bytes.
+    /// The location of the resource's bytes.
     pub location: Location,
 }
 
@@ -76,20 +77,22 @@ const MAX_STRING: usize = u16::MAX as usize;
 const HASH_MULTIPLIER: u32 = 0x0100_0193;
 
 impl ImageHeader {
-    /// Reads the header of an image of either byte order, and checks that its tables are within `data`.
+    /// Decodes the header of an image of either byte order; an error if its tables are not within `data`.
     pub fn parse(data: &[u8]) -> Result<ImageHeader, ImageError> {
         let error = |offset, what| ImageError { offset, what };
-        let magic = read4(data, 0, false).ok_or(error(0, "no room for an image header"))?;
+        let magic =
+            read4(data, 0, false).ok_or(error(0, "the file is too short for the header of a JDK image"))?;
         let big_endian = match magic {
             MAGIC => false,
             it if it.swap_bytes() == MAGIC => true,
-            _ => return Err(error(0, "no image: it does not start with 0xCAFEDADA")),
+            _ => return Err(error(0, "the file is not a JDK image: it does not start with 0xCAFEDADA")),
         };
         let field = |offset: usize| {
-            read4(data, offset, big_endian).ok_or(error(offset as u64, "no room for an image header"))
+            read4(data, offset, big_endian)
+                .ok_or(error(offset as u64, "the file is too short for the header of a JDK image"))
         };
         if field(4)? >> 16 != 1 {
-            return Err(error(4, "an image of a major version other than 1"));
+            return Err(error(4, "the major version of the image is not 1"));
         }
         let table_length = field(16)? as usize;
         let (location_size, string_size) = (field(20)? as usize, field(24)? as usize);
@@ -102,7 +105,7 @@ impl ImageHeader {
             (content <= data.len()).then_some((offsets, locations, strings, content))
         };
         let (offsets, locations, strings, content) =
-            tables().ok_or(error(16, "the index of the image ends after the file"))?;
+            tables().ok_or(error(16, "the index of the image ends after the end of the file"))?;
         Ok(ImageHeader {
             big_endian,
             table_length,
@@ -114,7 +117,7 @@ impl ImageHeader {
         })
     }
 
-    /// Returns the image with this header; `data` must be the bytes from which the header was read.
+    /// Returns the image with this header. `data` must be the bytes from which the header was decoded.
     pub fn view<'a>(&self, data: &'a [u8]) -> Image<'a> {
         Image { data, header: *self }
     }
@@ -126,14 +129,15 @@ impl<'a> Image<'a> {
         self.data.len()
     }
 
-    /// Returns all resources in table order. A resource that cannot be read yields an error, and the iteration
-    /// continues.
+    /// Returns all resources in the order of the offset table. A resource that cannot be read yields an error; the
+    /// iteration continues after it.
     pub fn resources(&self) -> impl Iterator<Item = Result<Resource<'a>, ImageError>> + use<'a> {
         let image = *self;
         (0..image.header.table_length).filter_map(move |slot| image.slot(slot).transpose())
     }
 
-    /// Returns the resource with the name `/module/parent/base.extension`, using the hash table.
+    /// Finds the resource with the name `/module/parent/base.extension` through the hash table; `None` if there is no
+    /// such resource or it cannot be read.
     pub fn find(&self, name: &[u8]) -> Option<Resource<'a>> {
         let length = u32::try_from(self.header.table_length).ok().filter(|&it| it > 0)?;
         let slot = hash(name, HASH_MULTIPLIER) % length;
@@ -148,7 +152,8 @@ impl<'a> Image<'a> {
         resource.is_named(name).then_some(resource)
     }
 
-    /// Returns the string at this offset of the string table, up to its zero byte.
+    /// Returns the string at this offset of the string table, without its final zero byte; `None` if there is no such
+    /// string.
     pub(super) fn string(&self, offset: u64) -> Option<&'a [u8]> {
         let strings = self.data.get(self.header.strings..self.header.content)?;
         let rest = strings.get(usize::try_from(offset).ok()?..)?;
@@ -158,17 +163,18 @@ impl<'a> Image<'a> {
         Some(CStr::from_bytes_until_nul(rest).ok()?.to_bytes())
     }
 
-    /// Returns the resource of a slot; `None` for an empty slot.
+    /// Returns the resource in a slot of the offset table; `None` for an empty slot.
     fn slot(&self, slot: usize) -> Result<Option<Resource<'a>>, ImageError> {
         if slot >= self.header.table_length {
             return Ok(None);
         }
         let at = self.header.offsets + 4 * slot;
         let error = |what| ImageError { offset: at as u64, what };
-        let offset = self.u4(at).ok_or(error("no room for an offset"))? as usize;
-        let attributes = self.attributes(offset).ok_or(error("a location that cannot be read"))?;
-        let string =
-            |kind: usize| self.string(attributes[kind]).ok_or(error("a name outside the string table"));
+        let offset = self.u4(at).ok_or(error("the offset table is cut off"))? as usize;
+        let attributes = self.attributes(offset).ok_or(error("the location of a resource cannot be read"))?;
+        let string = |kind: usize| {
+            self.string(attributes[kind]).ok_or(error("the name of a resource is outside the string table"))
+        };
         let resource = Resource {
             module: string(1)?,
             parent: string(2)?,
@@ -183,8 +189,8 @@ impl<'a> Image<'a> {
         Ok((!resource.base.is_empty()).then_some(resource))
     }
 
-    /// Returns the attributes of a location by kind: 1 module, 2 parent, 3 base, 4 extension, 5 offset, 6
-    /// compressed size, 7 size. Kinds added by later formats are skipped.
+    /// Returns the attributes of the location at `offset` of the location table, by kind: 1 module, 2 parent, 3 base,
+    /// 4 extension, 5 offset, 6 compressed size, 7 size. Kinds added by later formats are skipped.
     fn attributes(&self, offset: usize) -> Option<[u64; 8]> {
         let locations = self.data.get(self.header.locations..self.header.strings)?;
         let mut rest = locations.get(offset..)?;
@@ -209,7 +215,7 @@ impl<'a> Image<'a> {
 }
 
 impl Resource<'_> {
-    /// Returns whether this is a class file.
+    /// Returns whether the resource is a class file, by its extension.
     pub fn is_class(&self) -> bool {
         self.extension == b"class"
     }
@@ -244,7 +250,8 @@ impl Resource<'_> {
     }
 }
 
-/// The hash of the image's perfect hash table (`ImageStringsReader.hashCode` of the JDK).
+/// Returns the hash code of a name, as used by the image's perfect hash table (`ImageStringsReader.hashCode` of the
+/// JDK).
 fn hash(name: &[u8], seed: u32) -> u32 {
     let mix = |acc: u32, &it: &u8| acc.wrapping_mul(HASH_MULTIPLIER) ^ u32::from(it);
     name.iter().fold(seed, mix) & 0x7fff_ffff

@@ -15,8 +15,9 @@ const CALL_KINDS: [CallKind; 6] = [
     CallKind::StaticInterface,
 ];
 
-/// The sites of calls by kind and names, each with whether every class may make the call. Most methods are called in
-/// only one way, so the first way is in a table, and others are in a map.
+/// The resolved calls, by call kind and method reference. The flag of a call tells whether code of every class may
+/// make the call, so that access is not checked. Most methods are called by only one kind of instruction, so the
+/// first kind is stored in a table, and other kinds in a map.
 #[derive(Default)]
 pub(super) struct SiteCache {
     pub(super) first: Vec<Option<(MethodRef, CallKind, Site, bool)>>,

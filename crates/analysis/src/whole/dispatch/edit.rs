@@ -1,5 +1,5 @@
-//! Updates the targets of dispatches when classes are removed and added: recomputes only the outcomes of receivers
-//! whose supertypes or subtypes changed.
+//! Updates the targets of dispatches when classes are removed and added. Recomputes what receivers select (their
+//! outcomes) only for receivers whose supertypes or subtypes changed.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use super::outcome_index::{Cause, FunctionOffers, OutcomeIndex};
 use super::outcomes::{Offers, Outcome, ReceiverKind};
 use super::{Dispatch, Dispatches};
 
-/// The function objects of a program by number, except those of removed classes.
+/// The function objects of a program, by number. Those whose creating class was removed (`gone`) are left out.
 #[derive(Clone, Copy)]
 pub(in crate::whole) struct Functions<'a> {
     pub(in crate::whole) sites: &'a [FunctionSite],
@@ -40,26 +40,30 @@ impl<'a> Functions<'a> {
     }
 }
 
-/// A change of the hierarchy.
+/// A change of the class hierarchy, with the classes and names through which the change affects dispatches.
 pub(in crate::whole) struct Edit<'a> {
-    /// The new hierarchy, in which unchanged classes keep their numbers.
+    /// The hierarchy after the change. Unchanged classes keep their ids.
     pub(in crate::whole) hierarchy: Arc<Hierarchy>,
-    /// The classes whose supertypes changed, and those that were removed or added.
+    /// The classes whose supertypes changed, and the classes that were removed or added.
     pub(in crate::whole) changed: &'a FxHashSet<ClassId>,
-    /// The classes whose receivers may have other outcomes: `changed`, and the classes above these.
+    /// The classes whose objects may now select different methods: the classes in `changed`, and the classes above
+    /// them.
     pub(in crate::whole) receivers: &'a FxHashSet<ClassId>,
-    /// The names of classes whose members may be resolved differently or may be used differently.
+    /// The names of the changed classes and of the nest members that they list. References to members of these
+    /// classes may now resolve differently, or access to the members may be checked differently.
     pub(in crate::whole) names: &'a FxHashSet<ClassName>,
-    /// The names of classes for which the effect of absent classes changed.
+    /// The names of the classes about which absent classes may now do more or less than before (for example, extend
+    /// the class).
     pub(in crate::whole) open_otherwise: &'a [ClassName],
     /// The function objects of the program.
     pub(in crate::whole) functions: Functions<'a>,
 }
 
-/// Starts to keep the outcomes of receivers at dispatches. `functions` are the function objects of the program.
+/// Starts to store what each receiver selects in each dispatch, so that [`edit`] can update it. `functions` are the
+/// function objects of the program.
 ///
 /// # Errors
-/// When the work is cancelled: no outcomes are kept then.
+/// When the work is cancelled. Then nothing is stored.
 pub(in crate::whole) fn keep(
     table: &mut Dispatches,
     functions: Functions<'_>,
@@ -94,7 +98,7 @@ fn keep_all(table: &mut Dispatches, functions: Functions<'_>, fuel: &mut Fuel<'_
     }
     let Some(index) = &mut table.outcome_index else { return Ok(()) };
     index.touched = FxHashMap::default();
-    // Filled only now: no dispatch is new, so none needs to be notified of targets that may be below any class.
+    // Filled only now: no dispatch is new, so none has to be updated for targets that may be below any class.
     for (id, it) in (0..).map(DispatchId::from_index).zip(&table.all) {
         let names = it.method.get();
         fuel.spend(1)?;
@@ -122,7 +126,8 @@ fn recompute_outcomes(table: &mut Dispatches, class: ClassId) {
     }
 }
 
-/// Recomputes the outcomes of a function object; `None` for one whose class was removed.
+/// Recomputes what the function object made at `site` selects in dispatches. `function` is `None` if the class with
+/// the site was removed; the function object then selects nothing.
 fn recompute_function_outcomes(table: &mut Dispatches, site: FunctionSiteId, function: Option<&Function>) {
     let (mut supers, mut anywhere) = (Vec::new(), Vec::new());
     let made = with_sink(table, |it| {
@@ -150,13 +155,15 @@ fn recompute_function_outcomes(table: &mut Dispatches, site: FunctionSiteId, fun
     index.replace_anywhere(ReceiverKind::Function(site), anywhere);
 }
 
-/// Takes the hierarchy away from the table, so that it can be edited in place. [`edit`] puts it back.
+/// Removes the hierarchy from the table, so that the caller can edit the hierarchy without copying it. [`edit`] puts
+/// the hierarchy back.
 pub(in crate::whole) fn lend_hierarchy(table: &mut Dispatches) {
     table.hierarchy = Arc::default();
 }
 
-/// Replaces the hierarchy. Sites of calls that name something changed are forgotten, and must be requested again
-/// through [`Dispatches::site`]; then [`settle`] returns what changed.
+/// Replaces the hierarchy, and updates what receivers select. Forgets the resolved calls that name a changed class;
+/// they must be requested again through [`Dispatches::site`]. Afterwards [`settle`] returns the dispatches that
+/// changed.
 pub(in crate::whole) fn edit(table: &mut Dispatches, edit: &Edit<'_>) {
     table.hierarchy = Arc::clone(&edit.hierarchy);
     forget(table, edit);
@@ -204,7 +211,8 @@ fn forget(table: &mut Dispatches, edit: &Edit<'_>) {
     }
 }
 
-/// Resolves the method reference of a dispatch again; retires the dispatch if its call needs none any more.
+/// Resolves the method reference of a dispatch again. If calls with this reference no longer select a method by the
+/// receiver, the dispatch is retired: it has no targets, and no call refers to it.
 fn resolve_again(table: &mut Dispatches, id: DispatchId) {
     let dispatch = &table.all[id.index()];
     let (method, interface) = (dispatch.method, dispatch.interface);
@@ -235,7 +243,7 @@ fn set_open(table: &mut Dispatches, id: DispatchId, open: Option<Open>) {
     }
 }
 
-/// Notes that a dispatch must be settled. With `all`, all its outcomes are collected again.
+/// Records that [`settle`] must update the targets of a dispatch. With `all`, [`settle`] collects them from scratch.
 fn touch(table: &mut Dispatches, id: DispatchId, all: bool) {
     if let Some(index) = &mut table.outcome_index {
         index.touched.entry(id).or_default().all |= all;
@@ -254,27 +262,29 @@ fn retire(table: &mut Dispatches, id: DispatchId) {
     without(table.by_class.get_mut(&names.class));
     let Some(index) = &mut table.outcome_index else { return };
     without(index.by_signature.get_mut(&signature));
-    // No call refers to the dispatch any more, so its outcomes are dropped, whichever receivers they came from.
+    // No call refers to the dispatch any more, so all its outcomes are dropped, whatever receivers have them.
     for outcome in std::mem::take(&mut index.outcomes[id.index()]) {
         index.counts.remove(&(id, outcome));
     }
     touch(table, id, true);
 }
 
-/// Returns the current causes of the dispatches that [`settle`] will update.
+/// Returns the dispatches that the next [`settle`] will update, each with its present reason for unknown targets and
+/// its present link errors.
 pub(in crate::whole) fn unsettled_causes(table: &Dispatches) -> Vec<(DispatchId, Cause)> {
     let touched = table.outcome_index.iter().flat_map(|it| it.touched.keys());
     touched.map(|&it| (it, cause_of(table, it))).collect()
 }
 
-/// Returns why a dispatch may have unknown targets, and the link errors of its calls.
+/// Returns the reason why a dispatch may have unknown targets (`None` if all targets are known), and the link errors
+/// of its calls.
 pub(in crate::whole) fn cause_of(table: &Dispatches, id: DispatchId) -> Cause {
     let it = &table.all[id.index()];
     (it.open, it.errors.clone())
 }
 
-/// Updates the targets of all touched dispatches. Returns the dispatches that may have changed, including new ones.
-/// Narrowed targets are reset to all that receivers may select; [`narrow_again`] narrows them again.
+/// Updates the targets of all dispatches that changed, including new ones, and returns the dispatches. Targets that
+/// were removed because their receivers are never instantiated are included again; [`narrow_again`] removes them.
 pub(in crate::whole) fn settle(table: &mut Dispatches) -> Vec<DispatchId> {
     let fresh = table.outcome_index.as_mut().map(|it| std::mem::take(&mut it.fresh)).unwrap_or_default();
     let absent = fresh.iter().map(|it| table.get(*it).method.class());
@@ -312,8 +322,9 @@ pub(in crate::whole) fn settle(table: &mut Dispatches) -> Vec<DispatchId> {
     touched
 }
 
-/// Recomputes the targets of some dispatches, without those that only receivers select which are never instantiated.
-/// Returns the dispatches whose targets changed.
+/// Recomputes the targets of the dispatches `ids`, without targets that are selected only by never-instantiated
+/// receivers. `is_selected` returns whether an instantiated receiver selects a target. Returns the dispatches whose
+/// targets changed.
 pub(in crate::whole) fn narrow_again(
     table: &mut Dispatches,
     ids: impl IntoIterator<Item = DispatchId>,
@@ -335,13 +346,14 @@ pub(in crate::whole) fn narrow_again(
     changed_ids
 }
 
-/// Offers a dispatch to all its possible receivers.
+/// Collects what receivers select in a new dispatch, from all classes that may be receivers. `below` has the present
+/// classes below each absent class that a new dispatch names.
 fn offer_all_to(table: &mut Dispatches, id: DispatchId, below: &FxHashMap<ClassName, Vec<ClassId>>) {
     let hierarchy = Arc::clone(&table.hierarchy);
     let class = table.all[id.index()].method.class();
     let mut receivers: Vec<ClassId> = match hierarchy.class(class) {
         Some(it) => hierarchy.subtypes(it),
-        // Every class is below Object; and a dispatch on Object is not open for the reason that Object is absent.
+        // Every class is below Object, and a dispatch that names Object is not open because Object is absent.
         None if class == well_known().object => hierarchy.ids().collect(),
         None => below.get(&class).cloned().unwrap_or_default(),
     };
@@ -359,13 +371,13 @@ fn offer_all_to(table: &mut Dispatches, id: DispatchId, below: &FxHashMap<ClassN
     }
 }
 
-/// Whether there are new dispatches that are not settled.
+/// Whether the table has new dispatches whose targets [`settle`] has not collected yet.
 pub(in crate::whole) fn has_fresh(table: &Dispatches) -> bool {
     table.outcome_index.as_ref().is_some_and(|it| !it.fresh.is_empty())
 }
 
-/// Offers new dispatches to the function objects. Must run before [`settle`], which offers them to
-/// classes and then no longer regards them as new.
+/// Collects the targets that function objects select in new dispatches. Must run before [`settle`], which collects
+/// the targets that objects of classes select, and then no longer regards the dispatches as new.
 pub(in crate::whole) fn offer_fresh_to_functions(table: &mut Dispatches, functions: Functions<'_>) {
     let fresh = table.outcome_index.as_ref().map(|it| it.fresh.clone()).unwrap_or_default();
     for id in fresh {
@@ -416,7 +428,7 @@ impl Offers for Dispatches {
     }
 }
 
-/// Returns for each of the names that is absent the classes below it.
+/// Returns, for each absent class in `names`, the present classes below it.
 fn below_absent(
     hierarchy: &Hierarchy,
     names: impl Iterator<Item = ClassName>,
@@ -439,7 +451,9 @@ fn below_absent(
 }
 
 impl Dispatch {
-    /// Sets errors, openness and targets from the outcomes of known receivers.
+    /// Sets the link errors, the reason for unknown targets (`open`) and the targets to those that follow from
+    /// `outcomes` and `anywhere`. `outcomes` are what the known receivers select; `anywhere` has the targets of
+    /// receivers that may be below any class.
     fn set(&mut self, outcomes: &[Outcome], anywhere: Option<&FxHashMap<Target, u32>>) {
         self.errors = Vec::new();
         (self.open_by_receiver, self.handlers) = (None, None);
@@ -454,7 +468,9 @@ impl Dispatch {
         self.set_targets(outcomes, anywhere);
     }
 
-    /// Sets the targets from the outcomes of known receivers. `open` must be set already.
+    /// Sets the targets to those that follow from `outcomes` and `anywhere`. `outcomes` are what the known receivers
+    /// select; `anywhere` has the targets of receivers that may be below any class. The field `open` must be set
+    /// already.
     fn set_targets(&mut self, outcomes: &[Outcome], anywhere: Option<&FxHashMap<Target, u32>>) {
         (self.targets, self.possible) = Default::default();
         for it in outcomes {
@@ -470,8 +486,8 @@ impl Dispatch {
         self.sort();
     }
 
-    /// Updates the targets and errors for some changed outcomes, none of which is [`Outcome::Unknown`]. `has` returns
-    /// whether the dispatch has an outcome now.
+    /// Updates the targets and link errors. `outcomes` are those that were added or removed; none is an
+    /// [`Outcome::Unknown`]. `has` returns whether the dispatch has an outcome now.
     fn set_some(&mut self, outcomes: &[Outcome], has: impl Fn(Outcome) -> bool) {
         self.handlers = None;
         self.open_without_marks();
@@ -491,7 +507,8 @@ impl Dispatch {
     }
 }
 
-/// Inserts an item into a sorted list or removes it, so that it is present if and only if `is_there`.
+/// Inserts the item `it` into a sorted list or removes it, so that the list contains the item if and only if
+/// `is_there` is true.
 fn set_in<T: Ord>(list: &mut Vec<T>, it: T, is_there: bool) {
     match (list.binary_search(&it), is_there) {
         (Err(at), true) => list.insert(at, it),

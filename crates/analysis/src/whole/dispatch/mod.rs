@@ -1,8 +1,8 @@
-//! Where calls go (`semantics.md` §4). There is one *dispatch* for each class, method name and descriptor that a
-//! virtual call names; it holds the methods that a receiver may select.
+//! Computes which methods calls run (`semantics.md` §4). For each class, method name and descriptor that a virtual
+//! call names, there is one *dispatch*, which holds the methods that receivers may select.
 //!
-//! [`Dispatches`] is the table of dispatches. [`offers`] finds the targets; [`edit`] updates them when classes are
-//! removed and added, with the data in [`outcome_index`].
+//! [`Dispatches`] is the table of dispatches. [`offers`] computes their targets. [`edit`] updates the targets when
+//! classes are removed and added, with the data in [`outcome_index`].
 
 mod cache;
 pub(super) mod edit;
@@ -31,28 +31,32 @@ use self::outcomes::{AllOffers, Outcome};
 use super::reads::{Read, note};
 use super::sites::{DispatchId, Open, Site, Target};
 
-/// A virtual call, identified by the names at its call site.
+/// A dispatch: all virtual calls that name the same class, method name and descriptor, with the methods that they may
+/// run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Dispatch {
-    /// The method reference at the call site.
+    /// The method reference that the calls name.
     pub method: MethodRef,
-    /// Whether the reference is an interface method reference.
+    /// Whether the reference is an interface method reference (a call by `invokeinterface`).
     pub interface: bool,
-    /// The targets that known receivers select, each once.
+    /// The distinct targets that known receivers select: objects of present classes, and function objects.
     pub targets: Vec<Target>,
-    /// The further targets that are selected by classes that may be below the class named, because not all their
-    /// supertypes are known.
+    /// Further targets, which the calls run only in some completions of the program, because supertypes of the
+    /// receivers' classes are absent.
     pub possible: Vec<Target>,
-    /// The link errors that follow from present classes.
+    /// The link errors that the calls may raise, as far as they follow from the present classes.
     pub errors: Vec<LinkError>,
-    /// Why there may be unknown targets.
+    /// The reason why the calls may run unknown methods; `None` if all targets are known.
     pub open: Option<Open>,
-    /// The dispatch of the invocation handlers to which proxies among the receivers pass the call on.
+    /// The dispatch of the invocation handlers to which proxies pass the calls on; `None` if no proxy can be a
+    /// receiver.
     pub handlers: Option<DispatchId>,
     resolved: Option<MethodId>,
-    /// The reason for `open` that follows from the names alone.
+    /// The reason why the calls may run unknown methods, as far as it follows from the method reference alone; `None`
+    /// if no reason follows from it.
     open_by_name: Option<Open>,
-    /// The first by text of the absent classes that may declare what a known receiver selects.
+    /// The absent class that may declare the method that a known receiver selects; of several such classes, the first
+    /// by name. `None` if there is no such class.
     open_by_receiver: Option<ClassName>,
 }
 
@@ -62,32 +66,34 @@ pub struct Dispatches {
     world: WorldKind,
     all: Vec<Dispatch>,
     ids: FxHashMap<(MethodRef, bool), DispatchId>,
-    /// The dispatches by named class, method name and descriptor.
+    /// The dispatches that name a class, method name and descriptor.
     by_name: FxHashMap<(ClassName, Name, Descriptor), Vec<DispatchId>>,
     by_class: FxHashMap<ClassName, Vec<DispatchId>>,
     sites: SiteCache,
     special: FxHashMap<(ClassId, CallKind, MethodRef), Site>,
-    /// The calls that their callers may not make.
+    /// The calls that fail because the caller may not access the class or the method that they name.
     refused: FxHashSet<(ClassId, CallKind, MethodRef)>,
-    /// The receivers that select each target, if they are recorded.
+    /// The targets that each receiver selects; `None` if they are not recorded.
     offers: Option<AllOffers>,
-    /// While present, collects the outcomes of receivers instead of the dispatches.
+    /// If present, what receivers select is collected here, instead of in the dispatches.
     sink: Option<Vec<(DispatchId, Outcome)>>,
-    /// The outcome of each receiver, once they are kept.
+    /// What each receiver selects in each dispatch (a target or an error). `None` until [`edit::keep`] starts to
+    /// store it.
     outcome_index: Option<Box<OutcomeIndex>>,
-    /// Whether only targets selected by instantiated receivers remain.
+    /// Whether targets were removed because only never-instantiated receivers select them.
     is_narrowed: bool,
 }
 
 impl Dispatch {
-    /// Notes that a known receiver selects a method that this absent class may have.
+    /// Records that a known receiver may select a method that the absent class `outside` declares.
     fn open_by_receiver(&mut self, outside: ClassName) {
         if self.open_by_receiver.is_none_or(|it| outside.bytes() < it.bytes()) {
             self.open_by_receiver = Some(outside);
         }
     }
 
-    /// Sets `open` from the names and the known receivers, ignoring marks of objects around method handles.
+    /// Sets `open` to the reason that follows from the method reference or, if none does, from the known receivers.
+    /// Receivers that wrap method handles ([`Dispatches::mark`]) are not regarded.
     fn open_without_marks(&mut self) {
         self.open = self.open_by_name.or(self.open_by_receiver.map(Open::Outside));
     }
@@ -101,7 +107,7 @@ impl Dispatch {
         self.errors.sort_unstable();
     }
 
-    /// Whether classes that may be below any class, because not all their supertypes are known, may be receivers.
+    /// Whether receivers may be of a class with an absent supertype, which therefore may be below any class.
     fn may_be_anywhere(&self) -> bool {
         // A class that no unknown class can extend has no subclass with an absent supertype.
         matches!(self.open, Some(Open::Outside(_) | Open::Overridable(_)))
@@ -112,14 +118,14 @@ impl Dispatch {
         self.possible.retain(|&it| is_selected(it));
     }
 
-    /// Returns the method that the reference resolves to, if a present class declares it.
+    /// Returns the method that the calls' reference resolves to; `None` if no present class declares it.
     pub fn resolved(&self) -> Option<MethodId> {
         self.resolved
     }
 }
 
 impl Dispatches {
-    /// Creates an empty table.
+    /// Creates a table without dispatches.
     pub fn new(hierarchy: Arc<Hierarchy>, world: WorldKind) -> Self {
         Dispatches {
             hierarchy,
@@ -138,18 +144,19 @@ impl Dispatches {
         }
     }
 
-    /// Starts to record which receivers select each target, until the records are [taken](Dispatches::take_offers).
+    /// Starts to record the targets that each receiver selects, until [`Dispatches::take_offers`] is called.
     pub(super) fn keep_offers(&mut self) {
         self.offers = Some(AllOffers::default());
     }
 
-    /// Returns the recorded receivers of all targets, and stops recording.
+    /// Returns the recorded targets of all receivers, and stops recording.
     pub(super) fn take_offers(&mut self) -> AllOffers {
         self.offers.take().unwrap_or_default()
     }
 
-    /// Marks a dispatch whose receivers may be made at run time: proxies, which pass the call on to the targets of
-    /// `handlers`, and objects around method handles.
+    /// Marks a dispatch whose receivers may be objects that are made at run time. `handlers` is given if they may be
+    /// proxies, which pass the call on to the targets of that dispatch. With `around_handles`, they may be objects
+    /// that wrap method handles, which may run any method.
     pub(super) fn mark(&mut self, id: DispatchId, handlers: Option<DispatchId>, around_handles: bool) {
         let dispatch = &mut self.all[id.index()];
         dispatch.handlers = handlers;
@@ -158,7 +165,7 @@ impl Dispatches {
         }
     }
 
-    /// Removes all marks that [`Dispatches::mark`] set.
+    /// Removes from all dispatches the marks that [`Dispatches::mark`] set.
     pub(super) fn unmark(&mut self) {
         for it in &mut self.all {
             it.handlers = None;
@@ -166,7 +173,8 @@ impl Dispatches {
         }
     }
 
-    /// Removes the targets that are selected only by receivers that are never instantiated.
+    /// Removes the targets that are selected only by never-instantiated receivers. `is_selected` returns whether an
+    /// instantiated receiver selects a target.
     pub(super) fn narrow(&mut self, is_selected: impl Fn(DispatchId, Target) -> bool) {
         self.is_narrowed = true;
         for (id, it) in (0..).map(DispatchId::from_index).zip(&mut self.all) {
@@ -174,9 +182,10 @@ impl Dispatches {
         }
     }
 
-    /// Returns where a call in a method of `caller` goes. Creates the dispatch if it does not exist yet.
+    /// Returns where a call in code of the class `caller` goes. If the call needs a dispatch that does not exist yet,
+    /// creates the dispatch.
     pub fn site(&mut self, caller: ClassId, kind: CallKind, method: MethodRef) -> Site {
-        // The meaning of `super.m()` depends on its caller.
+        // What `super.m()` runs depends on the class of its caller.
         if depends_on_caller(kind, method) {
             let site = match self.special.get(&(caller, kind, method)) {
                 Some(&it) => it,
@@ -211,7 +220,8 @@ impl Dispatches {
         if for_any_caller { site } else { self.checked(site, caller, kind, method) }
     }
 
-    /// Whether any class may make the call: class and method are public, and the package is not closed.
+    /// Whether code of every class may make the call: the class and the method are public, and the package is not
+    /// closed to other classes.
     fn is_for_any_caller(&self, site: Site, method: MethodRef) -> bool {
         let resolved = match site {
             Site::Method(it) => Some(it),
@@ -225,7 +235,8 @@ impl Dispatches {
             })
     }
 
-    /// Returns the site if the caller may access the class and the method (JVMS §5.4.4), otherwise an access error.
+    /// Returns `site` if code of the class `caller` may access the class and the method that the call names (JVMS
+    /// §5.4.4), otherwise an access error.
     fn checked(&mut self, site: Site, caller: ClassId, kind: CallKind, method: MethodRef) -> Site {
         let resolved = match site {
             Site::Method(it) => Some(it),
@@ -244,21 +255,22 @@ impl Dispatches {
         Site::Error(LinkError::IllegalAccess)
     }
 
-    /// Returns where a call goes that no instruction makes; the call must have been requested by
-    /// [`Dispatches::ask_for`].
+    /// Returns where a call goes that no invoke instruction makes. [`Dispatches::ask_for`] must have been called for
+    /// it before; otherwise, the result is that the call may run any method.
     pub fn asked_for(&self, method: MethodRef, interface: bool) -> Site {
         let kind = if interface { CallKind::Interface } else { CallKind::Virtual };
         let unknown = Site::Open(Open::Outside(method.class()));
         self.sites.get(kind, method).map_or(unknown, |it| it.0)
     }
 
-    /// Returns where a call goes that was requested before; a call that was not requested may go anywhere.
+    /// Returns where a call goes if [`Dispatches::site`] was called for it before. Otherwise, the result is that the
+    /// call may run any method.
     pub fn asked(&self, caller: ClassId, kind: CallKind, method: MethodRef) -> Site {
         let unknown = Site::Open(Open::Outside(method.class()));
         self.cached_site(caller, kind, method).unwrap_or(unknown)
     }
 
-    /// Returns the site of a call, if the call was requested before.
+    /// Returns where a call goes if [`Dispatches::site`] was called for it before; `None` otherwise.
     pub fn cached_site(&self, caller: ClassId, kind: CallKind, method: MethodRef) -> Option<Site> {
         if !self.refused.is_empty() && self.refused.contains(&(caller, kind, method)) {
             return Some(Site::Error(LinkError::IllegalAccess));
@@ -277,7 +289,7 @@ impl Dispatches {
 
     fn special_site(&self, caller: ClassId, kind: CallKind, method: MethodRef) -> Site {
         let it = method.get();
-        // Object's constructor does nothing, even if there is no JDK.
+        // Object's constructor does nothing, so it is treated as code of the VM, even if there is no JDK.
         if it.class == well_known().object && it.name.bytes() == b"<init>" {
             return Site::Vm;
         }
@@ -318,7 +330,7 @@ impl Dispatches {
                 if flags.is_static() {
                     Site::Error(LinkError::IncompatibleClassChange)
                 } else if flags.is_private() || flags.is_final() || it.class.is_array() {
-                    // No method overrides it; arrays inherit the methods of Object.
+                    // No method overrides this method; arrays inherit the methods of Object.
                     Site::Method(id)
                 } else {
                     Site::Dispatch(self.ask(method, interface, Some(id)))
@@ -328,8 +340,8 @@ impl Dispatches {
         }
     }
 
-    /// Returns the site of a call that no instruction makes, such as `run` of a thread that the VM starts. Creates
-    /// the dispatch if it does not exist yet.
+    /// Returns where a call goes that no invoke instruction makes, such as the call of `run` when the VM starts a
+    /// thread. If the call needs a dispatch that does not exist yet, creates the dispatch.
     pub fn ask_for(&mut self, method: MethodRef, interface: bool) -> Site {
         let kind = if interface { CallKind::Interface } else { CallKind::Virtual };
         if let Some((it, _)) = self.sites.get(kind, method) {
@@ -369,7 +381,8 @@ impl Dispatches {
         id
     }
 
-    /// Returns why unknown receivers may select other methods, as far as the names tell; `None` if they cannot.
+    /// Returns the reason why a call that names `class` may run unknown methods, as far as it follows from the class
+    /// and the method that the reference resolves to; `None` if no reason follows.
     fn open(&self, class: ClassName, resolved: Option<MethodId>) -> Option<Open> {
         if self.world == WorldKind::Closed {
             return None;
@@ -388,19 +401,20 @@ impl Dispatches {
         self.hierarchy.open_witness(id).map(|it| Open::Overridable(self.hierarchy.name(it)))
     }
 
-    /// Frees the table piece by piece: each step of the iterator frees one entry.
+    /// Returns an iterator that frees the memory of the table. Each step frees one entry, so that the caller can
+    /// pause between steps.
     pub(super) fn freeing(self) -> impl Iterator<Item = ()> {
         let Dispatches { all, by_name, by_class, outcome_index, .. } = self;
         let lists = by_name.into_iter().map(drop).chain(by_class.into_iter().map(drop));
         all.into_iter().map(drop).chain(lists).chain(outcome_index.into_iter().flat_map(|it| it.freeing()))
     }
 
-    /// Returns all dispatches, by number.
+    /// Returns all dispatches, in the order of their ids.
     pub fn all(&self) -> &[Dispatch] {
         &self.all
     }
 
-    /// Returns a dispatch.
+    /// Returns the dispatch with this id.
     pub fn get(&self, id: DispatchId) -> &Dispatch {
         note(Read::Dispatch(id));
         &self.all[id.index()]
@@ -411,7 +425,8 @@ impl Dispatches {
         self.all[id.index()].method
     }
 
-    /// Returns why a dispatch may have unknown targets, and the link errors of its calls.
+    /// Returns the reason why a dispatch may have unknown targets (`None` if all targets are known), and the link
+    /// errors of its calls.
     pub(super) fn cause(&self, id: DispatchId) -> (Option<Open>, &[LinkError]) {
         note(Read::Cause(id));
         let it = &self.all[id.index()];
@@ -419,7 +434,8 @@ impl Dispatches {
     }
 }
 
-/// Whether the meaning of a reference depends on its caller: true for `super.m()`, but not for constructors.
+/// Whether the target of a call depends on the class whose code makes the call: true for `super.m()`, but not for
+/// constructors.
 fn depends_on_caller(kind: CallKind, method: MethodRef) -> bool {
     matches!(kind, CallKind::Special | CallKind::SpecialInterface) && method.name() != constructor()
 }

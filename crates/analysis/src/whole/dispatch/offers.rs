@@ -1,6 +1,7 @@
-//! Finds the targets of dispatches from their receivers: each class offers the methods that it declares, or newly has
-//! to select among, to the dispatches of its supertypes. So the work grows with the number of methods times the
-//! number of supertypes of their classes, and each class can be processed alone.
+//! Computes the targets of dispatches from their receivers. Each class adds ("offers") its methods to the dispatches
+//! of its supertypes: the methods that it declares, and those among which it selects although its superclass does
+//! not. So the work is proportional to the number of methods times the number of supertypes of their classes, and
+//! each class can be processed alone.
 
 use classfile::names::{ClassName, Descriptor, Name};
 use flow::fuel::{Cancelled, Fuel};
@@ -20,12 +21,13 @@ use super::super::sites::{DispatchId, FunctionSiteId, Target};
 use super::outcomes::{Outcome, ReceiverKind};
 use super::{Dispatch, Dispatches, constructor};
 
-/// The approximate cost of finding the dispatches that a function object may receive, in steps of [`Fuel`].
+/// The approximate cost, in steps of [`Fuel`], of finding the dispatches in which a function object may be a
+/// receiver.
 pub(super) const COST_OF_FUNCTION: u32 = 64;
-/// Finds the targets of all requested dispatches. `functions` are the function objects of the program.
+/// Computes the targets of all requested dispatches. `functions` are the function objects of the program.
 ///
 /// # Errors
-/// When the work is cancelled; the table must not be used any more then.
+/// When the work is cancelled. The table is then incomplete and must not be used any more.
 pub(in crate::whole) fn find_targets(
     table: &mut Dispatches,
     functions: &[Function],
@@ -48,13 +50,13 @@ pub(in crate::whole) fn find_targets(
     Ok(())
 }
 
-/// The approximate cost of [`offer`], in steps of [`Fuel`].
+/// Returns the approximate cost of [`offer`] for this class, in steps of [`Fuel`].
 pub(super) fn cost_of_offer(table: &Dispatches, class: ClassId) -> u32 {
     let n_methods = table.hierarchy.outline(class).methods.len();
     (n_methods * table.hierarchy.supers(class).len() + 16) as u32
 }
 
-/// Offers the methods that receivers of this class select.
+/// Adds to dispatches the methods that objects of this class select as receivers.
 pub(super) fn offer(table: &mut Dispatches, class: ClassId) {
     if table.hierarchy.is_interface(class) {
         return;
@@ -65,9 +67,10 @@ pub(super) fn offer(table: &mut Dispatches, class: ClassId) {
     }
 }
 
-/// Returns the dispatches for which a class may select something itself, and perhaps others. A method that the class
-/// declares may be called through any supertype, an inherited method through a new supertype, and a method of a new
-/// interface through any supertype.
+/// Returns the dispatches in which objects of a class may select another method than those of its superclass; the
+/// list may have further dispatches. It has the dispatches that name a method of the class and any of its supertypes,
+/// those that name a supertype which the superclass does not have, and those that name a method of such a new
+/// supertype.
 pub(super) fn dispatches_for(table: &Dispatches, class: ClassId, above: &Above) -> Vec<DispatchId> {
     let is_selectable = |it: &&Method| !it.flags.is_static() && !it.flags.is_private();
     let mut acc: Vec<DispatchId> = Vec::new();
@@ -89,7 +92,8 @@ pub(super) fn dispatches_for(table: &Dispatches, class: ClassId, above: &Above) 
     acc
 }
 
-/// Offers the method that receivers of a class select to a dispatch, unless it is what the superclass selects.
+/// Adds to the dispatch `id` the method that objects of a class select as receivers, unless those of the superclass
+/// select the same method.
 pub(super) fn offer_to(table: &mut Dispatches, id: DispatchId, class: ClassId, above: &Above) {
     let names = table.all[id.index()].method.get();
     if !above.supers.contains(&names.class) {
@@ -107,13 +111,14 @@ pub(super) fn offer_to(table: &mut Dispatches, id: DispatchId, class: ClassId, a
     }
 }
 
-/// Whether a class has an interface with such a method that its superclass does not have, so that the class selects
-/// among more methods than its superclass.
+/// Whether a class has an interface that declares a method of this name and descriptor, and that its superclass does
+/// not have. Objects of the class then select among more methods than those of the superclass.
 fn is_new_in(table: &Dispatches, class: ClassId, name: Name, descriptor: Descriptor) -> bool {
     new_supers(&table.hierarchy, class).any(|it| declares_selectable(&table.hierarchy, it, name, descriptor))
 }
 
-/// Offers a method that the class declares itself.
+/// Adds to a dispatch what objects of a class select if the class itself declares `method`, which has the name and
+/// descriptor of the dispatch.
 fn offer_selection(table: &mut Dispatches, id: DispatchId, class: ClassId, method: MethodId) {
     let flags = declared(&table.hierarchy, method).flags;
     let dispatch = &table.all[id.index()];
@@ -121,7 +126,7 @@ fn offer_selection(table: &mut Dispatches, id: DispatchId, class: ClassId, metho
         Some(resolved) if dispatch.interface && !flags.is_public() => {
             (resolved, select_interface(&table.hierarchy, class, dispatch.method.class(), resolved))
         }
-        // Only a package-private method may fail to be overridden by a method of the same name and descriptor.
+        // Only a package-private method may remain not overridden by a method of the same name and descriptor.
         Some(resolved) if resolved != method && !is_visible(table, resolved) => {
             (resolved, select(&table.hierarchy, class, resolved))
         }
@@ -131,7 +136,7 @@ fn offer_selection(table: &mut Dispatches, id: DispatchId, class: ClassId, metho
     record_selection(table, id, class, resolved, selected);
 }
 
-/// Offers the method that the class inherits.
+/// Adds to a dispatch what objects of a class select if the class inherits the method.
 fn offer_inherited(table: &mut Dispatches, id: DispatchId, class: ClassId) {
     let dispatch = &table.all[id.index()];
     let names = dispatch.method.get();
@@ -140,6 +145,7 @@ fn offer_inherited(table: &mut Dispatches, id: DispatchId, class: ClassId) {
         Some(it) if dispatch.interface => {
             (it, select_interface(hierarchy, class, dispatch.method.class(), it))
         }
+<<<<<<< HEAD
         Some(it) => (it, select(hierarchy, class, it)),
         // The method is declared in a class that is outside; a known superclass may have it as well.
         None => match resolve_method(hierarchy, hierarchy.name(class), names.name, names.descriptor, false) {
@@ -149,6 +155,20 @@ fn offer_inherited(table: &mut Dispatches, id: DispatchId, class: ClassId) {
                     other => other,
                 };
                 (it, selected)
+=======
+        Some(resolved) => select(&table.hierarchy, class, resolved),
+        // The declaration of the method is in an absent class, but a known superclass may have the method as well.
+        None => match resolve_method(
+            &table.hierarchy,
+            table.hierarchy.name(class),
+            names.name,
+            names.descriptor,
+            false,
+        ) {
+            // A method of a class takes precedence over methods of interfaces, even if it has no code.
+            ResolvedMethod::Method(it) if declared(&table.hierarchy, it).flags.is_abstract() => {
+                Selected::Error(LinkError::AbstractMethod)
+>>>>>>> main
             }
             ResolvedMethod::Unknown { beyond: None, .. }
             | ResolvedMethod::Error(_)
@@ -184,8 +204,13 @@ fn record_selection(
                 emit(table, id, receiver, Outcome::Error(error));
             }
         }
+<<<<<<< HEAD
         // The receiver is known but not what it selects: an absent superclass or interface may have the method.
         Selected::Unknown { outside, .. } => {
+=======
+        // The receiver is known, but not what it selects: an absent superclass or interface may have the method.
+        Selected::Unknown { outside, beyond } => {
+>>>>>>> main
             if is_live(table) {
                 let beyond = selectable(&table.hierarchy, class, resolved, selected);
                 unknown_selection(table, id, receiver, outside, beyond);
@@ -194,12 +219,13 @@ fn record_selection(
     }
 }
 
-/// Whether the error is already recorded, when it need be recorded only once.
+/// Whether the link error is already recorded at the dispatch. Always false while errors are collected for each
+/// receiver.
 pub(super) fn has_error(table: &Dispatches, id: DispatchId, error: LinkError) -> bool {
     table.sink.is_none() && table.all[id.index()].errors.contains(&error)
 }
 
-/// Records the outcome of a receiver at a dispatch.
+/// Records what a receiver selects in a dispatch: a target, an error, or an absent class that may have the target.
 pub(super) fn emit(table: &mut Dispatches, id: DispatchId, receiver: ReceiverKind, outcome: Outcome) {
     if let Some(sink) = &mut table.sink {
         return sink.push((id, outcome));
@@ -222,7 +248,12 @@ pub(super) fn emit(table: &mut Dispatches, id: DispatchId, receiver: ReceiverKin
     }
 }
 
+<<<<<<< HEAD
 /// Records that a receiver selects a method of an absent class or, depending on that class, one of `beyond`.
+=======
+/// Records that a receiver selects a method of the absent class `outside` or, if that class has no such method, the
+/// method `beyond` (`None` if no such method is known).
+>>>>>>> main
 fn unknown_selection(
     table: &mut Dispatches,
     id: DispatchId,
@@ -244,8 +275,9 @@ fn is_visible(table: &Dispatches, method: MethodId) -> bool {
     flags.is_public() || flags.is_protected()
 }
 
-/// Whether the class, or a known class below it that inherits its choice of a method, is concrete. `chooses` returns
-/// whether a class below makes a choice of its own.
+/// Whether objects may exist that select the method: the class itself or a known subclass that inherits the method is
+/// not abstract. `chooses` returns whether a subclass selects another method, so that the search skips this subclass
+/// and the classes below it.
 pub(super) fn is_live(table: &Dispatches, class: ClassId, chooses: impl Fn(ClassId) -> bool) -> bool {
     let mut pending = vec![class];
     while let Some(at) = pending.pop() {
@@ -258,7 +290,8 @@ pub(super) fn is_live(table: &Dispatches, class: ClassId, chooses: impl Fn(Class
     false
 }
 
-/// Offers the methods of a function object: its own method, and the default methods of its interfaces.
+/// Adds to dispatches the methods that a function object selects as a receiver: its own method, and the default
+/// methods of its interfaces.
 pub(super) fn offer_function(table: &mut Dispatches, site: FunctionSiteId, function: &Function) {
     for name in function_supers(&table.hierarchy, function) {
         for id in table.by_class.get(&name).cloned().unwrap_or_default() {
@@ -281,7 +314,8 @@ pub(super) fn offer_function_to(
     }
 }
 
-/// Offers the method that a function object inherits from its interfaces or from Object.
+/// Adds to a dispatch what a function object selects if the dispatch does not name its own method: a method inherited
+/// from an interface or from Object, or an error.
 fn offer_default(table: &mut Dispatches, id: DispatchId, site: FunctionSiteId, function: &Function) {
     let receiver = ReceiverKind::Function(site);
     let names = table.all[id.index()].method.get();
@@ -301,14 +335,14 @@ fn offer_default(table: &mut Dispatches, id: DispatchId, site: FunctionSiteId, f
                 let beyond = beyond.into_iter().collect();
                 unknown_selection(table, id, receiver, outside, beyond);
             }
-            // Another interface of the function object has the method.
+            // This interface does not have the method, but another interface of the function object has.
             ResolvedMethod::Error(_) | ResolvedMethod::SignaturePolymorphic(_) => {}
         }
     }
 }
 
-/// Offers the methods that are selected by classes with an absent supertype: such a class may be below any class that
-/// unknown classes may extend.
+/// Adds to dispatches the methods that objects select if their class has an absent supertype. Such a class may be
+/// below any class that unknown classes may extend, so the methods are only possible targets.
 fn offer_possible(
     table: &mut Dispatches,
     functions: &[Function],
@@ -339,8 +373,8 @@ fn offer_possible(
             emit(table, id, ReceiverKind::Class(class), Outcome::Maybe(target));
         }
     }
-    // A program has about as many function objects as dispatches that may call them, so comparing each with each
-    // would be quadratic.
+    // A program has about as many function objects as dispatches that may have them as receivers, so comparing each
+    // with each would be quadratic.
     let mut by_name: FxHashMap<(Name, Descriptor), Vec<DispatchId>> = FxHashMap::default();
     for (id, it) in (0..).map(DispatchId::from_index).zip(&table.all).filter(|it| it.1.open.is_some()) {
         let names = it.method.get();
@@ -365,14 +399,20 @@ fn offer_possible(
     Ok(())
 }
 
+<<<<<<< HEAD
 /// Returns the methods that objects of a class select and that calls on any class may reach, because the class has an
 /// absent supertype; none if all its supertypes are known. Left out is what the class selects like its superclass, if
 /// that has an absent supertype too.
+=======
+/// Returns the methods that a class declares and that calls on any type may run, because the class has an absent
+/// supertype and may therefore be below any class. Empty if all supertypes of the class are known.
+>>>>>>> main
 pub(super) fn selected_outside(table: &Dispatches, class: ClassId) -> Vec<(Name, Descriptor, Target)> {
     let hierarchy = &table.hierarchy;
     if hierarchy.outside_above(class).is_none() || hierarchy.is_interface(class) {
         return Vec::new();
     }
+<<<<<<< HEAD
     let covered: &[ClassId] = match hierarchy.super_class(class) {
         Some(Link::Present(it)) if hierarchy.outside_above(it).is_some() => hierarchy.supers(it),
         _ => &[],
@@ -401,12 +441,25 @@ pub(super) fn selected_outside(table: &Dispatches, class: ClassId) -> Vec<(Name,
                     acc.push(offer);
                 }
             }
+=======
+    let mut acc = Vec::new();
+    for (index, it) in outline.methods.iter().enumerate() {
+        let flags = it.flags;
+        if !flags.is_static()
+            && !flags.is_private()
+            && !flags.is_abstract()
+            && it.name.bytes() != b"<init>"
+            // A method of a class takes precedence over methods of interfaces that a subclass adds.
+            && is_live(table, class, |below| declares_selectable(&table.hierarchy, below, it.name, it.descriptor))
+        {
+            acc.push((it.name, it.descriptor, Target::Method(MethodId::new(class, index))));
+>>>>>>> main
         }
     }
     acc
 }
 
-/// Whether one of these supertypes is absent or has an absent supertype.
+/// Whether one of the types `supers`, other than Object, is absent or has an absent supertype.
 pub(super) fn leaves(table: &Dispatches, supers: &[ClassName]) -> bool {
     supers.iter().any(|&it| {
         it != well_known().object
@@ -414,7 +467,7 @@ pub(super) fn leaves(table: &Dispatches, supers: &[ClassName]) -> bool {
     })
 }
 
-/// Returns the superinterfaces of a class that its superclass does not have.
+/// Returns the supertypes of a class, except the class itself, that its superclass does not have.
 fn new_supers(hierarchy: &Hierarchy, class: ClassId) -> impl Iterator<Item = ClassId> + '_ {
     let old = match hierarchy.super_class(class) {
         Some(Link::Present(it)) => hierarchy.supers(it),
@@ -424,11 +477,11 @@ fn new_supers(hierarchy: &Hierarchy, class: ClassId) -> impl Iterator<Item = Cla
     hierarchy.supers(class).iter().copied().filter(is_new)
 }
 
-/// The supertypes of a class, by name.
+/// The names of the supertypes of a class and of its superclass.
 pub(super) struct Above {
-    /// All supertypes of the class including absent ones, with the class itself first.
+    /// The names of all supertypes of the class, including absent ones, with the class itself first.
     supers: Vec<ClassName>,
-    /// The supertypes of the superclass.
+    /// The names of all supertypes of the superclass, including the superclass; empty if the superclass is absent.
     old: Vec<ClassName>,
 }
 
@@ -462,7 +515,7 @@ fn super_names(hierarchy: &Hierarchy, class: ClassId) -> Vec<ClassName> {
     acc
 }
 
-/// Returns the names of the supertypes of a function object.
+/// Returns the names of all supertypes of a function object, including absent ones.
 pub(super) fn function_supers(hierarchy: &Hierarchy, function: &Function) -> Vec<ClassName> {
     let mut acc = vec![well_known().object];
     for &interface in std::iter::once(&function.interface).chain(&function.markers) {

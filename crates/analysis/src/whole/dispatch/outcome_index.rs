@@ -1,8 +1,8 @@
-//! The outcome of each receiver at each dispatch, kept so that classes can be removed and added: then only the
-//! outcomes of receivers whose supertypes or subtypes changed are recomputed.
+//! Stores the outcome of each receiver at each dispatch: the target that the receiver selects, or an error. When
+//! classes are removed or added, only the outcomes of receivers whose supertypes or subtypes changed are recomputed.
 //!
-//! For each outcome of a dispatch, the receivers that have it are counted; the outcome disappears with the last of
-//! them.
+//! For each outcome of a dispatch, the receivers that have it are counted. The outcome is removed when no receiver
+//! has it any more.
 
 use bir::body::CallKind;
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
@@ -13,48 +13,51 @@ use rustc_hash::FxHashMap;
 use super::super::sites::{DispatchId, FunctionSiteId, Open, Target};
 use super::outcomes::{Outcome, ReceiverKind};
 
-/// The outcome of each receiver at each dispatch.
+/// Stores, for each receiver and each dispatch, what the receiver selects there: a target or an error.
 #[derive(Default)]
 pub(super) struct OutcomeIndex {
     pub(super) by_class: Vec<Vec<(DispatchId, Outcome)>>,
     pub(super) by_function: Vec<FunctionOffers>,
-    /// The function objects that have each type, apart from `java/lang/Object`.
+    /// For each type, the function objects that are instances of it; `java/lang/Object` is left out.
     pub(super) functions_below: FxHashMap<ClassName, Vec<FunctionSiteId>>,
     pub(super) counts: FxHashMap<(DispatchId, Outcome), u32>,
-    /// For each dispatch, its outcomes with a count above 0.
+    /// For each dispatch, the distinct targets and errors that receivers select there.
     pub(super) outcomes: Vec<Vec<Outcome>>,
     pub(super) by_signature: FxHashMap<Signature, Vec<DispatchId>>,
-    /// For each signature, the targets selected by receivers that may be below any class, with the number of those
-    /// receivers. These targets are shared by all dispatches of the signature, of which there may be thousands.
+    /// The targets of receivers that may be below any class, by the signature of the called method. The number counts
+    /// the receivers that select the target. These targets are shared by all dispatches of the signature, of which
+    /// there may be thousands.
     pub(super) anywhere: FxHashMap<Signature, FxHashMap<Target, u32>>,
     pub(super) anywhere_by_class: FxHashMap<ClassId, Vec<(Signature, Target)>>,
-    /// The dispatches that were requested since targets were last searched.
+    /// The dispatches that were created since the targets were last updated.
     pub(super) fresh: Vec<DispatchId>,
-    /// The dispatches for which something changed since they were settled, with the changes.
+    /// The dispatches that changed since the targets were last updated, each with its changes.
     pub(super) touched: FxHashMap<DispatchId, TouchedDispatch>,
-    /// The calls that were requested, by the class named; for an array, by its element class.
+    /// The calls that were resolved, by the class that they name; for an array class, by its element class.
     pub(super) named: FxHashMap<ClassName, Vec<(CallKind, MethodRef)>>,
-    /// The requested calls whose meaning depends on the caller, by the class named and by the caller's class.
+    /// The resolved calls whose target depends on the class of the caller. Each is listed both under the class that
+    /// it names and under the class of the caller.
     pub(super) special: FxHashMap<ClassName, Vec<(ClassId, CallKind, MethodRef)>>,
 }
 
 /// The name and descriptor of a method.
 pub(super) type Signature = (Name, Descriptor);
 
-/// Why a dispatch may have unknown targets, and the link errors of its calls.
+/// The reason why a dispatch may have unknown targets (`None` if all targets are known), and the link errors of its
+/// calls.
 pub(in crate::whole) type Cause = (Option<Open>, Vec<LinkError>);
 
-/// The changes of a dispatch since it was settled.
+/// The changes of a dispatch since its targets were last updated.
 #[derive(Default)]
 pub(super) struct TouchedDispatch {
-    /// The outcomes that were added or removed; some may occur more than once.
+    /// The targets and errors that receivers began or ceased to select; some may occur more than once.
     pub(super) outcomes: Vec<Outcome>,
-    /// Whether more than these outcomes may have changed.
+    /// Whether the list `outcomes` is incomplete, so that the targets must be collected from scratch.
     pub(super) all: bool,
 }
 
-/// The maximum number of changed outcomes that are applied one by one; with more, the targets are collected again,
-/// which then takes no longer.
+/// The maximum number of changes of one dispatch that are applied one by one. With more changes, collecting the
+/// targets from scratch takes no longer.
 const MAX_OUTCOMES: usize = 64;
 
 impl TouchedDispatch {
@@ -66,7 +69,7 @@ impl TouchedDispatch {
     }
 }
 
-/// The supertypes of a function object, and its outcomes at dispatches.
+/// The supertypes of a function object, and what the function object selects in dispatches.
 #[derive(Default)]
 pub(super) struct FunctionOffers {
     pub(super) supers: Vec<ClassName>,
@@ -75,7 +78,8 @@ pub(super) struct FunctionOffers {
 }
 
 impl OutcomeIndex {
-    /// See [`Dispatches::freeing`](super::Dispatches::freeing).
+    /// Returns an iterator that frees the memory of the index. Each step frees one list, so that the caller can pause
+    /// between steps.
     pub(super) fn freeing(self) -> impl Iterator<Item = ()> {
         let OutcomeIndex { by_class, by_function, outcomes, by_signature, anywhere, named, special, .. } =
             self;
@@ -85,21 +89,21 @@ impl OutcomeIndex {
         receivers.chain(dispatches).chain(calls).chain(anywhere.into_iter().map(drop))
     }
 
-    /// Notes a new dispatch.
+    /// Records a new dispatch, whose method has this signature.
     pub(super) fn asked(&mut self, id: DispatchId, signature: Signature) {
         self.outcomes.resize_with(id.index() + 1, Vec::new);
         self.by_signature.entry(signature).or_default().push(id);
         self.fresh.push(id);
     }
 
-    /// Notes a call that is requested for the first time.
+    /// Records a call that was resolved for the first time, under the class that it names.
     pub(super) fn named(&mut self, kind: CallKind, method: MethodRef) {
         if let Some(class) = method.class().element() {
             self.named.entry(class).or_default().push((kind, method));
         }
     }
 
-    /// Notes a call whose meaning depends on its caller.
+    /// Records a call whose target depends on the class of its caller. `caller` is the name of that class.
     pub(super) fn special(&mut self, caller: ClassName, call: (ClassId, CallKind, MethodRef)) {
         for class in [caller, call.2.class()] {
             self.special.entry(class).or_default().push(call);
@@ -128,7 +132,8 @@ impl OutcomeIndex {
         }
     }
 
-    /// Replaces the outcomes of a receiver. `made` must be sorted, like the list that it replaces.
+    /// Replaces what a receiver selects in dispatches (targets and errors) by `made`. The list `made` must be sorted,
+    /// like the stored list.
     pub(super) fn replace(&mut self, receiver: ReceiverKind, made: Vec<(DispatchId, Outcome)>) {
         let slot = match receiver {
             ReceiverKind::Class(it) => {
@@ -145,7 +150,8 @@ impl OutcomeIndex {
         before.iter().filter(|it| made.binary_search(it).is_err()).for_each(|&it| self.uncount(it));
     }
 
-    /// Replaces the targets that a receiver selects and that may be below any class.
+    /// Sets the targets that a receiver selects in dispatches of any class, because the receiver may be below any
+    /// class, to `made`.
     pub(super) fn replace_anywhere(&mut self, receiver: ReceiverKind, made: Vec<(Signature, Target)>) {
         let before = match receiver {
             ReceiverKind::Class(it) if made.is_empty() => {
@@ -180,7 +186,7 @@ impl OutcomeIndex {
         }
     }
 
-    /// Adds the outcomes of a receiver at a new dispatch.
+    /// Adds what a receiver selects in new dispatches to what is stored for the receiver.
     pub(super) fn extend(&mut self, receiver: ReceiverKind, made: Vec<(DispatchId, Outcome)>) {
         let slot = match receiver {
             ReceiverKind::Class(it) => &mut self.by_class[it.index()],

@@ -1,4 +1,4 @@
-//! The outcomes that receivers have at dispatches: types only.
+//! The types for the outcomes of receivers at dispatches: the target that a receiver selects, or an error.
 
 use program::hierarchy::ClassId;
 use program::members::LinkError;
@@ -7,37 +7,41 @@ use rustc_hash::FxHashMap;
 
 use super::super::sites::{DispatchId, FunctionSiteId, Target};
 
-/// The outcome of a dispatch for one receiver.
+/// The result of selection in a dispatch for one receiver: a target, an error, or an absent class that may have the
+/// target.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) enum Outcome {
     /// The receiver selects this target.
     Target(Target),
-    /// The receiver selects a method of an absent class or, if that has none, this target.
+    /// The receiver selects a method of an absent class or, if the absent class declares no such method, this target.
     Beyond(Target),
-    /// The receiver may be below the class named; if it is, it selects this target.
+    /// The receiver selects this target if its class is below the class that the call names, which depends on absent
+    /// classes.
     Maybe(Target),
     /// The call fails with this error.
     Error(LinkError),
-    /// The receiver selects a method that this absent class may have.
+    /// The receiver selects a method that this absent class may declare.
     Unknown(Text),
 }
 
-/// A set of receivers that select the same target.
+/// A set of receivers that select the same targets.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(in crate::whole) enum ReceiverKind {
-    /// Objects of this class, and of its subclasses down to those that declare the method again.
+    /// The objects of this class, and of those subclasses that inherit the method which the class selects.
     Class(ClassId),
-    /// The function object of this site.
+    /// The function object that this `LambdaMetafactory` site makes.
     Function(FunctionSiteId),
 }
 
-/// A source of reasons for targets: which receivers select them.
+/// Tells which targets the receivers of virtual calls select.
 pub(in crate::whole) trait Offers {
-    /// Calls `tell` for each dispatch that the receiver may reach, with the target that it selects there.
+    /// Calls `tell` for each dispatch that may have `receiver` as a receiver, with the dispatch and the target that
+    /// the receiver selects in it.
     fn of(&self, receiver: ReceiverKind, tell: &mut dyn FnMut(DispatchId, Target));
 }
 
-/// The targets that all receivers of a program select, recorded while the targets are searched.
+/// For each kind of receiver in a program, the dispatches that may have such a receiver, each with the target that
+/// the receiver selects. The pairs are recorded while the targets of dispatches are computed.
 #[derive(Default)]
 pub(in crate::whole) struct AllOffers(pub(super) FxHashMap<ReceiverKind, Vec<(DispatchId, Target)>>);
 

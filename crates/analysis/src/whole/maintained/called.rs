@@ -1,5 +1,6 @@
-//! The classes whose methods a program calls. They let an edit detect whether one of them is absent: in the
-//! `declared` world unknown classes may exist only then ([`program::hierarchy::HierarchyOptions::names_outside`]).
+//! The classes whose methods a program calls. With them, an edit detects whether one of these classes is absent. In
+//! the `declared` world unknown classes may exist only if one is
+//! ([`program::hierarchy::HierarchyOptions::names_outside`]).
 
 use classfile::names::ClassName;
 use program::hierarchy::Hierarchy;
@@ -8,24 +9,24 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::summary::ClassSummary;
 use crate::whole::record::ClassChange;
 
-/// The classes whose methods the present classes call.
+/// For each present class, the classes whose methods its code calls. Kept current when classes change.
 #[derive(Default)]
 pub(in crate::whole) struct CalledClasses {
-    /// For each present class the classes whose methods it calls, each once.
+    /// For each present class, the classes whose methods it calls, without duplicates.
     by_caller: FxHashMap<ClassName, Box<[ClassName]>>,
-    /// For each called class the number of classes that call its methods.
+    /// For each called class, the number of present classes that call its methods.
     callers: FxHashMap<ClassName, u32>,
-    /// The keys of `callers` that are absent.
+    /// The called classes (keys of `callers`) that are absent.
     absent: FxHashSet<ClassName>,
 }
 
 impl CalledClasses {
-    /// Whether a method of an absent class is called.
+    /// Whether the program calls a method of an absent class.
     pub(in crate::whole) fn any_absent(&self) -> bool {
         !self.absent.is_empty()
     }
 
-    /// Applies changes of classes; `before` is the hierarchy without the changes.
+    /// Updates this index after changes of classes. `before` is the hierarchy without the changes.
     pub(in crate::whole) fn change(&mut self, before: &Hierarchy, changes: &[ClassChange]) {
         for it in changes {
             let name = it.class.map(|it| before.name(it));
@@ -39,7 +40,8 @@ impl CalledClasses {
         }
     }
 
-    /// Sets the code of a class; `None` for a class that is absent.
+    /// Records which classes the code of `class` calls. `summary` describes this code; it is `None` if the class is
+    /// absent.
     pub(in crate::whole) fn set(&mut self, class: ClassName, summary: Option<&ClassSummary>) {
         let before = match summary {
             Some(it) => {

@@ -1,4 +1,4 @@
-//! Applies changes of a class's code when the rest of the class is unchanged: only inclusions change.
+//! Applies a change of a class's code when everything else in the class is unchanged. Then only inclusions change.
 
 use std::sync::Arc;
 
@@ -15,7 +15,8 @@ use crate::whole::record::ClassChange;
 use crate::whole::resolved::{ask_code, forget_initialized};
 use crate::whole::sites::Node;
 
-/// Applies a change of a class if only the inclusions of its methods change. Returns whether that is the case.
+/// Applies the change of a class if the change affects only the inclusions of the class's methods, that is, the
+/// exceptions that they raise or include; otherwise does nothing. Returns whether the change was applied.
 pub(super) fn take_in_code(intake: &mut Intake<'_>, change: &ClassChange) -> bool {
     let ClassChange { class: Some(class), now: Some((outline, summary, role)) } = change else {
         return false;
@@ -30,7 +31,8 @@ pub(super) fn take_in_code(intake: &mut Intake<'_>, change: &ClassChange) -> boo
     true
 }
 
-/// Whether a change of a class's code changes only inclusions of methods.
+/// Returns whether replacing the code of a class by `now` changes only the inclusions of the class's methods, that
+/// is, the exceptions that they raise or include.
 fn code_stays(intake: &Intake<'_>, class: ClassId, now: &ClassSummary) -> bool {
     let Some(before) = intake.calls.classes.summaries.get(class.index()) else { return false };
     before.methods.len() == now.methods.len()
@@ -60,13 +62,14 @@ fn method_stays(intake: &Intake<'_>, id: MethodId, before: &CodeSummary, now: &C
     functions(before) == functions(now) && (!is_constructor || same_on_this(before, now))
 }
 
-/// Replaces the code of a class for which [`code_stays`] holds.
+/// Replaces the code of a class by `now`, and marks the affected nodes as stale. [`code_stays`] must be true for
+/// `now`.
 fn change_code(intake: &mut Intake<'_>, class: ClassId, now: &Arc<ClassSummary>) {
     let before = Arc::clone(&intake.calls.classes.summaries[class.index()]);
     Arc::make_mut(&mut intake.calls.classes.summaries)[class.index()] = Arc::clone(now);
     intake.touched.classes.insert(intake.calls.classes.hierarchy.name(class));
     if intake.calls.options.link_errors {
-        // Linking a class resolves the classes that the rows of its code name.
+        // Linking a class resolves the classes that the exception-table rows of its code name.
         intake.stale.node(Node::Initializer(class));
     }
     for (i, (before, now)) in before.methods.iter().zip(&now.methods).enumerate() {

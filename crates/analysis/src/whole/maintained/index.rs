@@ -1,4 +1,4 @@
-//! The data that is kept with a solved program so that changes of its classes can be applied.
+//! The data that is stored with a solved program so that changes of its classes can be applied.
 
 use std::sync::Arc;
 
@@ -17,60 +17,65 @@ use crate::whole::record::ClassChange;
 use crate::whole::sites::{DispatchId, FunctionSiteId, Node};
 use crate::whole::tables::ClassTable;
 
-/// Indices from what may change to what depends on it.
+/// The data by which a change of a class finds the parts of the program that depend on the class.
 #[derive(Default)]
 pub(in crate::whole) struct EditIndex {
-    /// The classes that name each class.
+    /// For each class, the classes whose code names it.
     pub(in crate::whole) mentions: Mentions,
-    /// The data that editing the hierarchy needs.
+    /// The tables with which the class hierarchy is edited instead of rebuilt.
     pub(in crate::whole) lists: Lists,
-    /// The function objects of each class.
+    /// For each class, the function objects that its code makes.
     pub(in crate::whole) functions: FxHashMap<ClassId, Vec<FunctionSiteId>>,
-    /// The function objects whose classes were removed.
+    /// The function objects whose sites are in removed code.
     pub(in crate::whole) gone_functions: FxHashSet<FunctionSiteId>,
-    /// The constructors with nodes of their own for a class, indexed both by the class that declares the constructor
-    /// and by the constructed class.
+    /// The pairs of a constructor and a constructed class that have a separate node in the system of inclusions. Each
+    /// pair is listed both for the class that declares the constructor and for the constructed class.
     pub(in crate::whole) constructions: FxHashMap<ClassId, Vec<(MethodId, ClassId)>>,
-    /// The kinds of objects that the program makes at run time; not computed in the open world.
+    /// The kinds of objects without a class file that the program creates at run time; empty in the open world, where
+    /// these kinds are not computed.
     pub(in crate::whole) made: RuntimeObjects,
-    /// The classes whose methods code calls; only in the declared world.
+    /// The classes whose methods the code of the program calls; `None` except in the declared world.
     pub(in crate::whole) called: Option<CalledClasses>,
-    /// The number of classes that were moved to new places in the hierarchy.
+    /// The number of times that a class was moved to a new position in the hierarchy since the program was built.
     pub(in crate::whole) moved: usize,
 }
 
-/// The changes that the solution does not reflect yet.
+/// The parts of a program that must be recomputed before its solution reflects all changes of classes.
 #[derive(Default)]
 pub(in crate::whole) struct Stale {
-    /// The methods whose inclusions, and those of their handlers, must be recomputed.
+    /// The methods whose inclusions (the exceptions that they raise or include) must be recomputed, together with the
+    /// inclusions of their rethrowing handlers.
     pub(in crate::whole) methods: FxHashSet<MethodId>,
-    /// Other nodes whose inclusions must be recomputed; none of them is in `gone`.
+    /// Further nodes whose inclusions must be recomputed. A node is never both in this set and in `gone`.
     pub(in crate::whole) nodes: FxHashSet<Node>,
-    /// The nodes of removed code, into which nothing flows any more.
+    /// The nodes of removed code. The next update of the solution removes their inclusions.
     pub(in crate::whole) gone: FxHashSet<Node>,
-    /// The classes that may have become or ceased to be throwable types, or have changed as such.
+    /// The classes that may have become or ceased to be throwable types, and those that may have changed as throwable
+    /// types.
     pub(in crate::whole) types: FxHashSet<ClassName>,
-    /// Under `--rta`, the dispatches whose targets include those of receivers that are never instantiated.
+    /// Under `--rta`, the dispatches whose targets must be restricted again to those that instantiated receivers
+    /// select.
     pub(in crate::whole) unnarrowed: FxHashSet<DispatchId>,
-    /// Under `--rta`, whether the reached code must be searched again.
+    /// Under `--rta`, whether the set of reached code must be recomputed.
     pub(in crate::whole) is_unsearched: bool,
-    /// The nodes whose inclusions were recomputed since distances were updated, with their previous inclusions.
+    /// For each node whose inclusions were recomputed since the distances to open exceptions were last updated, the
+    /// previous inclusions of the node.
     pub(in crate::whole) included: FxHashMap<NodeId, Inclusions>,
 }
 
 impl Stale {
-    /// Notes a node whose inclusions must be recomputed.
+    /// Marks a node as stale: its inclusions must be recomputed.
     pub(in crate::whole) fn node(&mut self, node: Node) {
         self.gone.remove(&node);
         self.nodes.insert(node);
     }
 
-    /// Notes nodes whose inclusions must be recomputed.
+    /// Marks these nodes as stale: their inclusions must be recomputed.
     pub(in crate::whole) fn nodes(&mut self, nodes: impl IntoIterator<Item = Node>) {
         nodes.into_iter().for_each(|it| self.node(it));
     }
 
-    /// Notes a node of removed code.
+    /// Marks a node as gone, because its code was removed.
     pub(in crate::whole) fn gone(&mut self, node: Node) {
         self.nodes.remove(&node);
         self.gone.insert(node);
@@ -78,7 +83,8 @@ impl Stale {
 }
 
 impl EditIndex {
-    /// In the declared world, notes in the program whether its changed code calls methods of absent classes.
+    /// In the declared world, updates the option of the hierarchy that tells whether the program calls methods of
+    /// absent classes. `changes` are changes of classes that are not applied to `classes` yet.
     pub(in crate::whole) fn follow_calls(&mut self, classes: &mut ClassTable, changes: &[ClassChange]) {
         let Some(called) = &mut self.called else { return };
         called.change(&classes.hierarchy, changes);
@@ -87,7 +93,7 @@ impl EditIndex {
         }
     }
 
-    /// Notes that a constructor has a node of its own for a class.
+    /// Records that a constructor has a separate node for the construction of objects of exactly this class.
     pub(in crate::whole) fn construction(&mut self, constructor: MethodId, class: ClassId) {
         self.constructions.entry(constructor.class).or_default().push((constructor, class));
         if class != constructor.class {

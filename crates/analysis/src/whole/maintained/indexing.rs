@@ -1,4 +1,5 @@
-//! Prepares a solved program for its first change: builds the indices from what may change to what depends on it.
+//! Prepares a solved program for its first change: builds the indices from the parts that may change to the parts
+//! that depend on them.
 
 use flow::fuel::{Cancelled, Fuel};
 use program::input::WorldKind;
@@ -13,10 +14,11 @@ use crate::whole::proxies::made_at_run_time;
 use crate::whole::sites::FunctionSiteId;
 use crate::whole::solved::SolvedProgram;
 
-/// Builds the indices of a program, and makes its dispatches keep the outcomes of receivers.
+/// Builds the indices by which changes of classes find the dependent parts of a program. Also makes the dispatches of
+/// the program store which method each receiver selects.
 ///
 /// # Errors
-/// When the work is cancelled; no outcomes are kept then.
+/// When the work is cancelled. Then the dispatches store nothing.
 pub(super) fn index(program: &mut SolvedProgram, fuel: &mut Fuel<'_>) -> Result<EditIndex, Cancelled> {
     let constructions = program.nodes.constructions().collect::<Vec<_>>();
     let calls = program.parts().0;
@@ -49,7 +51,7 @@ pub(super) fn index(program: &mut SolvedProgram, fuel: &mut Fuel<'_>) -> Result<
     Ok(acc)
 }
 
-/// The approximate cost of visiting all names in the code of a class, in steps of [`Fuel`].
+/// Returns the approximate cost of visiting all names in the code of a class, in steps of [`Fuel`].
 fn cost_of_names(summary: &ClassSummary) -> u32 {
     let items = |it: &MethodSummary| match it {
         MethodSummary::Known(code) => 1 + code.summary.items.len(),

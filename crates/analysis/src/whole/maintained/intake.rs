@@ -1,5 +1,5 @@
-//! The state with which changes of classes are applied to a maintained program, and the operations that mark its
-//! parts as stale.
+//! The state that is needed to apply changes of classes to a maintained program, and the operations that mark parts
+//! of the program as stale.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::whole::sites::{FunctionSite, Node};
 use crate::whole::solved::{Following, SolvedProgram};
 use crate::whole::tables::CallTable;
 
-/// The parts of a program while changes are applied.
+/// The parts of a maintained program, borrowed while changes of classes are applied to it.
 pub(super) struct Intake<'a> {
     pub(super) calls: &'a mut CallTable,
     pub(super) nodes: &'a mut Nodes,
@@ -33,7 +33,7 @@ pub(super) struct Intake<'a> {
 }
 
 impl<'a> Intake<'a> {
-    /// Borrows the parts of a program; `None` if its solution does not follow changes.
+    /// Borrows the parts of a program. Returns `None` if the program is not prepared for changes yet.
     pub(super) fn new(
         program: &'a mut SolvedProgram,
         ex: &'a mut Exceptions,
@@ -45,8 +45,8 @@ impl<'a> Intake<'a> {
         Some(Intake { calls, nodes, following: following?, ex, index, stale, touched })
     }
 
-    /// Recomputes what asking a class loader of the program may run. If the program has gained its first loader or
-    /// lost its last one, all code outside the platform becomes stale.
+    /// Recomputes which methods may run when a class loader of the program is called to load a class. If the program
+    /// has gained its first class loader or lost its last one, marks all code outside the platform as stale.
     pub(super) fn follow_loaders(&mut self) {
         let now = find_loading(self.calls);
         if now == self.calls.loading {
@@ -79,7 +79,7 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// Marks the nodes of a class's methods as stale.
+    /// Marks all methods of a class as stale: their exceptions must be recomputed.
     pub(super) fn look_at_methods(&mut self, class: ClassId) {
         let classes = self.calls.classes.clone();
         for id in classes.methods_of(class) {
@@ -93,7 +93,8 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// Marks a method's nodes as stale, and adds the constructor nodes that only its changed code needs.
+    /// Marks a method and its constructor nodes as stale. `code` is the present code of the method. Also adds a node
+    /// for each pair of a constructor and a constructed class that occurs in `code` and has no node yet.
     pub(super) fn look_again(&mut self, id: MethodId, code: &CodeSummary) {
         self.touched.classes.insert(self.calls.classes.hierarchy.name(id.class));
         self.stale.methods.insert(id);
@@ -111,7 +112,7 @@ impl<'a> Intake<'a> {
     }
 }
 
-/// Returns the function objects of present classes.
+/// Returns the function objects of a program, except those whose sites are in removed code.
 pub(super) fn present<'a>(index: &'a EditIndex, sites: &'a [FunctionSite]) -> Functions<'a> {
     Functions { sites, gone: &index.gone_functions }
 }

@@ -1,4 +1,5 @@
-//! The classes that name each class in their code. They must be analysed again when that class is removed or added.
+//! For each class, the classes that name it in their code, which must be analysed again when the class is removed or
+//! added.
 
 use classfile::names::ClassName;
 use flow::summary::Initialized;
@@ -10,35 +11,37 @@ use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
 use crate::whole::actions::{MadeObject, Raises, all_actions};
 use crate::whole::promises::{Promised, promises};
 
-/// The classes that the code of a class names.
+/// The classes that the code of one class names, in separate lists for the ways in which the names are used.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(in crate::whole) struct Named {
-    /// The classes whose members or initialisation the code uses; for arrays, their element classes.
+    /// The classes that the code resolves: whose members it uses, which it initialises, or which casts, `instanceof`,
+    /// arrays and constants name. For an array type, its element class is listed.
     classes: Vec<ClassName>,
-    /// The types that are thrown, caught, or named in throws clauses.
+    /// The types that the class throws, catches, or names in throws clauses.
     throwables: Vec<ClassName>,
-    /// The classes that matter only if they are throwable types for another reason: classes in promises, and in the
-    /// rows of handlers that cover only exceptions that may arise anywhere.
+    /// Names that matter only if other code makes the named classes throwable types: names in promises of ghosts, and
+    /// catch types of rows that cover only exceptions that may arise at any instruction.
     if_types: Vec<ClassName>,
 }
 
-/// For each class the classes that name it, in order. Many classes name `java/lang/Object`, so only differences
-/// between the lists before and after an edit are searched here.
+/// For each class, the classes that name it, in ascending order of ids. Many classes name `java/lang/Object`, so a
+/// change of a class updates only the lists of names that the change added or removed.
 type Namers = FxHashMap<ClassName, Vec<ClassId>>;
 
-/// The names in the code of all classes, in both directions.
+/// The names of classes in the code of each class, and for each name the classes in whose code it occurs.
 #[derive(Default)]
 pub(in crate::whole) struct Mentions {
     named: Vec<Named>,
     by_name: Namers,
     throwing: Namers,
     if_types: Namers,
-    /// The throwable types that a class began or ceased to name since [`Mentions::take_touched`].
+    /// The throwable types that some class has begun or ceased to name since the last call of
+    /// [`Mentions::take_touched`].
     touched: Vec<ClassName>,
 }
 
 impl Named {
-    /// Collects the names in the code of a class.
+    /// Returns the classes that a class names in its code, its throws clauses and its ghosts' promises.
     pub(in crate::whole) fn by(outline: &Outline, summary: &ClassSummary) -> Named {
         let mut acc = Named::default();
         for method in &outline.methods {
@@ -84,6 +87,7 @@ impl Named {
         for (field, _) in &code.summary.fields {
             self.class(field.class());
         }
+        code.summary.named.iter().for_each(|it| self.class(*it));
         for function in code.dynamics.iter().filter_map(|it| it.function.as_ref()) {
             self.class(function.handle.member.class());
         }
@@ -98,14 +102,14 @@ impl Named {
 }
 
 impl Mentions {
-    /// Frees the lists piece by piece: each step of the iterator frees one.
+    /// Frees this index in small steps: each step of the returned iterator frees one list.
     pub(in crate::whole) fn freeing(self) -> impl Iterator<Item = ()> {
         let Mentions { named, by_name, throwing, if_types, .. } = self;
         let by_name = by_name.into_iter().chain(throwing).chain(if_types);
         named.into_iter().map(drop).chain(by_name.map(drop))
     }
 
-    /// Replaces the names in the code of a class; `None` if the class was removed.
+    /// Replaces the recorded names in the code of the class `class` by `named`, or removes them if `named` is `None`.
     pub(in crate::whole) fn set(&mut self, class: ClassId, named: Option<Named>) {
         if self.named.len() <= class.index() {
             self.named.resize_with(class.index() + 1, Named::default);
@@ -122,29 +126,31 @@ impl Mentions {
         update(&mut self.if_types, class, &before.if_types, &now.if_types, |_| {});
     }
 
-    /// Returns the classes that name this class.
+    /// Returns the classes whose code resolves the class `name`.
     pub(in crate::whole) fn of(&self, name: ClassName) -> &[ClassId] {
         self.by_name.get(&name).map(|it| &**it).unwrap_or_default()
     }
 
-    /// Returns the classes that name this class as a type that is thrown or caught, or in a throws clause.
+    /// Returns the classes that throw or catch the class `name`, or name it in a throws clause.
     pub(in crate::whole) fn throwing(&self, name: ClassName) -> &[ClassId] {
         self.throwing.get(&name).map(|it| &**it).unwrap_or_default()
     }
 
-    /// Returns the classes for which this class matters only if it is a throwable type.
+    /// Returns the classes that name the class `name` in a way that matters only if `name` is a throwable type for
+    /// another reason.
     pub(in crate::whole) fn if_type(&self, name: ClassName) -> &[ClassId] {
         self.if_types.get(&name).map(|it| &**it).unwrap_or_default()
     }
 
-    /// Returns the throwable types that a class began or ceased to name since the last call, possibly repeated.
+    /// Returns the throwable types that some class has begun or ceased to name since the last call of this function.
+    /// Duplicates are possible.
     pub(in crate::whole) fn take_touched(&mut self) -> Vec<ClassName> {
         std::mem::take(&mut self.touched)
     }
 }
 
-/// Updates the lists of `namers` for a class whose names changed from `before` to `now`, both sorted in the order of
-/// [`Named`]. Calls `on_change` for each name that was added or removed.
+/// Updates the lists `namers` after the names in the code of `class` changed from `before` to `now`. `before` and
+/// `now` are sorted by [`address`]. Calls `on_change` for each name that was added or removed.
 fn update(
     namers: &mut Namers,
     class: ClassId,
@@ -169,7 +175,7 @@ fn update(
     }
 }
 
-/// Returns the address of a name in memory. It is used as a sort key only internally.
+/// Returns the memory address of a name's bytes. The address is the sort key of lists that are only searched.
 fn address(name: &ClassName) -> *const u8 {
     name.bytes().as_ptr()
 }

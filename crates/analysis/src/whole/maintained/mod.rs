@@ -1,11 +1,11 @@
-//! A solved program that is updated after changes of its classes instead of rebuilt.
+//! A solved program that is updated after changes of its classes, instead of being rebuilt.
 //!
-//! Most edits change the calls and exceptions of a method, and nothing that other classes see of its class. Then the
+//! Most edits change the calls and exceptions of a method, and nothing of its class that other classes see. Then the
 //! hierarchy and the targets of dispatches stay, and only the inclusions of the changed methods differ ([`take_in`]).
-//! A class that is removed, added, or changed in what other classes see is moved to a new place in the hierarchy
+//! A class that is removed, added, or changed in what other classes see is moved to a new position in the hierarchy
 //! ([`moved`]). [`solving`] updates the solution. An edit that may change more is refused
-//! ([`MaintainedProgram::update`] returns `false`), and the program must be rebuilt. Under `--rta`, reached code is
-//! searched again from scratch ([`reached`]). The result equals that of a rebuild, because a least solution is a
+//! ([`MaintainedProgram::update`] returns `false`), and the program must be rebuilt. Under `--rta`, the reached code
+//! is recomputed from scratch ([`reached`]). The result equals that of a rebuild, because a least solution is a
 //! function of its system.
 
 mod called;
@@ -33,52 +33,54 @@ use super::reads::Touched;
 use super::record::ClassChange;
 use super::solved::SolvedProgram;
 
-/// The maximum number of classes in one update; with more, the program is rebuilt. Applying nearly as many changes,
-/// of the classes of one library, took three to five times as long as a rebuild.
+/// The maximum number of changed classes in one update; with more, the program is rebuilt. Applying nearly this
+/// number of changes to the classes of one library took three to five times as long as a rebuild.
 pub const MAX_CHANGED: usize = 1 << 11;
 
-/// The number of new nodes for which memory is reserved in the solver.
+/// The number of future nodes for which the incremental solver reserves memory in advance.
 const RESERVED_NODES: usize = 1 << 14;
 
-/// A solved program that follows changes.
+/// A solved program whose solution can be updated after changes of its classes.
 pub struct MaintainedProgram {
     solved: SolvedProgram,
     preparation: Preparation,
-    /// The changes that the solution does not reflect yet. While there are any, no answers may be read.
+    /// The parts of the program that must be recomputed because of changes; `None` if there are none. Answers must be
+    /// read only while this field is `None`.
     stale: Option<Box<Stale>>,
-    /// The parts that changed since [`MaintainedProgram::take_touched`].
+    /// The parts of the program that changed since the last call of [`MaintainedProgram::take_touched`].
     touched: Touched,
 }
 
 /// How far a program is prepared for its first change.
 #[derive(Default)]
 enum Preparation {
-    /// The program is solved, but not prepared.
+    /// The program is solved, but not prepared for changes.
     #[default]
     None,
-    /// The indices are built.
+    /// The indices by which changes find the dependent parts of the program are built.
     Indexed(Box<EditIndex>),
-    /// The indices are built, and the solver is computing the solution.
+    /// The indices are built, and the incremental solver is computing the solution.
     Solving(Box<EditIndex>, Box<Incremental<Value>>),
-    /// The solution follows changes.
+    /// The indices are built, and the incremental solver has the solution: the program is prepared for changes.
     Done(Box<EditIndex>),
 }
 
 impl MaintainedProgram {
-    /// Wraps a solved program, which is not prepared for changes yet.
+    /// Wraps a solved program. The result is not prepared for changes yet.
     pub fn new(solved: SolvedProgram) -> Self {
         MaintainedProgram { solved, preparation: Preparation::None, stale: None, touched: Touched::default() }
     }
 
-    /// Returns the program. While it is not [settled](MaintainedProgram::is_settled), its answers are wrong.
+    /// Returns the solved program. Answers read from it are wrong while the maintained program is not
+    /// [settled](MaintainedProgram::is_settled).
     pub fn solved(&self) -> &SolvedProgram {
         &self.solved
     }
 
-    /// Prepares the program for its next change, so that the change need not wait for it. No answer changes.
+    /// Prepares the program for changes: does in advance the work that the first change needs. Changes no answer.
     ///
     /// # Errors
-    /// When the work is cancelled. The next call continues.
+    /// When the work is cancelled. The next call continues the work.
     pub fn prepare(&mut self, ex: &mut Exceptions, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
         loop {
             self.preparation = match std::mem::take(&mut self.preparation) {
@@ -95,8 +97,8 @@ impl MaintainedProgram {
                         self.preparation = Preparation::Solving(index, solver);
                         return Err(cancelled);
                     }
-                    // The values so far are those of the solution that the program already has, so they are no
-                    // changes.
+                    // The values so far are those of the solution that the program already has, so they do not count
+                    // as changes.
                     solver.take_changed();
                     solver.reserve(RESERVED_NODES);
                     self.solved.follow(*solver);
@@ -110,8 +112,8 @@ impl MaintainedProgram {
         }
     }
 
-    /// Applies the changes of some classes, each of which occurs once. The program must be
-    /// [prepared](MaintainedProgram::prepare); afterwards [`MaintainedProgram::reach_again`] and
+    /// Applies changes of classes; each class occurs at most once. The program must be
+    /// [prepared](MaintainedProgram::prepare). Afterwards [`MaintainedProgram::reach_again`] and
     /// [`MaintainedProgram::settle`] must be called. Returns `false` if the effects cannot be derived from the
     /// changed classes: then this program is unusable and must be rebuilt.
     pub fn update(&mut self, ex: &mut Exceptions, changes: Vec<ClassChange>) -> bool {
@@ -125,22 +127,23 @@ impl MaintainedProgram {
         }
     }
 
-    /// Whether the solution reflects all changes.
+    /// Whether the solution reflects all changes of classes that were applied.
     pub fn is_settled(&self) -> bool {
         self.stale.is_none()
     }
 
-    /// Whether the reached code reflects all changes; always true without `--rta`.
+    /// Whether the set of reached code reflects all changes of classes that were applied; always true without
+    /// `--rta`.
     pub fn is_searched(&self) -> bool {
         self.stale.as_ref().is_none_or(|it| !it.is_unsearched)
     }
 
-    /// Under `--rta`, searches the code reached from these entry points and narrows call targets accordingly, unless
-    /// the program is [searched](MaintainedProgram::is_searched). Must be called before
-    /// [`MaintainedProgram::settle`].
+    /// Under `--rta`, recomputes the code that is reached from the entry points `entries`, and restricts the targets
+    /// of virtual calls to those that receivers created by this code select. Does nothing if the program is
+    /// [searched](MaintainedProgram::is_searched). Must be called before [`MaintainedProgram::settle`].
     ///
     /// # Errors
-    /// When the work is cancelled. Then the program is not searched, and the next call starts over.
+    /// When the work is cancelled. Then the program is not searched, and the next call starts from the beginning.
     pub fn reach_again(
         &mut self,
         ex: &mut Exceptions,
@@ -155,39 +158,45 @@ impl MaintainedProgram {
         }
     }
 
-    /// Updates the solution with the changes.
+    /// Updates the solution so that it reflects all changes of classes that were applied.
     ///
     /// # Errors
-    /// When the work is cancelled. Finished work is kept, and the next call continues, even after further updates.
+    /// When the work is cancelled. Finished work is kept, and the next call of this function continues it, even if
+    /// [`MaintainedProgram::update`] is called in between.
     pub fn settle(&mut self, ex: &mut Exceptions, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
         let Some(stale) = &mut self.stale else { return Ok(()) };
-        debug_assert!(!stale.is_unsearched, "the reached code must be searched before call targets are used");
+        debug_assert!(
+            !stale.is_unsearched,
+            "the code that entry points reach must be searched before the solution is updated"
+        );
         solving::solve_again(&mut self.solved, ex, stale, &mut self.touched, fuel)?;
         self.stale = None;
         Ok(())
     }
 
-    /// Returns the parts that updates changed since the last call.
+    /// Returns the parts of the program that updates changed since the last call of this function.
     pub fn take_touched(&mut self) -> Touched {
         std::mem::take(&mut self.touched)
     }
 
-    /// Marks all answers as changed, although perhaps no class changed.
+    /// Marks all answers as possibly changed, although no class changed.
     pub fn touch_all(&mut self) {
         self.touched.all = true;
     }
 
-    /// Whether any answer may have changed since the last [`MaintainedProgram::take_touched`].
+    /// Whether all answers were marked as possibly changed since the last call of
+    /// [`MaintainedProgram::take_touched`].
     pub fn is_all_touched(&self) -> bool {
         self.touched.all
     }
 
-    /// Sets the shadowed records; see [`super::tables::ClassTable::passed_over`].
+    /// Replaces the list of shadowed class records ([`super::tables::ClassTable::passed_over`]): pairs of the index
+    /// of a record and the index of the record that shadows it.
     pub fn pass_over(&mut self, records: std::sync::Arc<[(usize, usize)]>) {
         self.solved.calls.classes.passed_over = records;
     }
 
-    /// Frees the program piece by piece: each step of the iterator takes at most a few milliseconds.
+    /// Frees the program in small steps: each step of the returned iterator takes at most a few milliseconds.
     pub fn freeing(self) -> impl Iterator<Item = ()> {
         let MaintainedProgram { solved, preparation, .. } = self;
         let (index, solver) = match preparation {

@@ -1,13 +1,13 @@
-//! Moves classes that were removed, added, or changed in what other classes see: each gets a new place in the
-//! hierarchy, and its old place stays vacant.
+//! Moves classes that were removed, added, or changed in what other classes see. Each gets a new position in the
+//! hierarchy, and its old position stays vacant.
 //!
-//! The effects of a move are found from the class, the classes above it, and the classes that name it:
-//! - *changed* are the classes whose supertypes changed, and those that were removed or added; so the classes below
-//!   them are changed as well;
-//! - dispatches get other outcomes only from receivers that are changed or above a changed class (a class may now
-//!   have an instance through a class below it), and resolve differently only if they name a changed class;
-//! - inclusions change for methods of changed classes, for methods that name a changed class, and for the dispatches
-//!   above.
+//! The effects of a move are found from the moved class, the classes above it, and the classes that name it:
+//! - *Changed* are the classes whose supertypes changed, and those that were removed or added. The classes below them
+//!   are changed as well.
+//! - Only receivers that are changed, or above a changed class, may select other methods (a class may now have an
+//!   instance through a class below it). Only a dispatch that names a changed class may resolve differently.
+//! - Inclusions change only for methods of changed classes, for methods that name a changed class, and for these
+//!   dispatches.
 
 use std::sync::Arc;
 
@@ -30,16 +30,16 @@ use crate::whole::record::{ClassChange, refused};
 use crate::whole::resolved::{add_functions, ask_code, forget_initialized};
 use crate::whole::sites::{FunctionSiteId, Node};
 
-/// The maximum number of classes that are moved before the program is rebuilt, because old places stay vacant until
-/// then.
+/// The maximum number of moves of classes to new positions in the hierarchy; with more, the program is rebuilt. A
+/// move leaves the old position vacant until the rebuild.
 const MAX_MOVED: usize = 1 << 14;
 
-/// The maximum number of classes that one edit changes, including those below the edited ones; with more, the program
-/// is rebuilt. Applying half as many is known to be faster than a rebuild.
+/// The maximum number of classes that one update may affect: the changed classes and all classes below them. With
+/// more, the program is rebuilt. For half this number of classes, an update is known to be faster than a rebuild.
 const MAX_WITH_SUBTYPES: usize = 1 << 12;
 
-/// Removes classes from their places, and gives new places to their present versions. Returns `false` if the program
-/// must be rebuilt.
+/// Applies changes of classes to a program: removes the old versions of the classes from the hierarchy, and adds the
+/// present versions at new positions. Returns `false` if the program must be rebuilt.
 pub(super) fn move_classes(intake: &mut Intake<'_>, moving: &[ClassChange]) -> bool {
     intake.index.moved += moving.len();
     let old = &intake.calls.classes.hierarchy;
@@ -63,13 +63,13 @@ pub(super) fn move_classes(intake: &mut Intake<'_>, moving: &[ClassChange]) -> b
     };
     let new = Arc::clone(&intake.calls.classes.hierarchy);
     let changed: FxHashSet<ClassId> = edited.changed.into_iter().collect();
-    // The names of classes whose members may be resolved differently or may be used differently.
+    // The names of classes whose members may now be resolved or used differently.
     let before: Vec<(ClassName, &[ClassId])> =
         changed.iter().filter_map(|&it| edited.before.class(it, &new)).collect();
     let there = changed.iter().filter(|it| !new.is_vacant(**it)).map(|&it| new.name(it));
     let mut names: FxHashSet<ClassName> = before.iter().map(|it| it.0).chain(there).collect();
     intake.stale.types.extend(&names);
-    // The member list of a nest's host decides whether these classes are nest mates (JVMS §5.4.4).
+    // The member list of a nest's host decides whether the listed classes are nest mates (JVMS §5.4.4).
     names.extend(outlines.iter().flat_map(|it| it.nest_members.iter().copied()));
     if changed.len() > MAX_WITH_SUBTYPES || is_in_tables(&names) {
         return false;
@@ -100,7 +100,7 @@ pub(super) fn move_classes(intake: &mut Intake<'_>, moving: &[ClassChange]) -> b
     true
 }
 
-/// Marks the nodes of removed code as gone, and removes the code from the indices.
+/// Marks the nodes of the removed classes `gone` as gone, and removes the code of these classes from the indices.
 fn remove_code(intake: &mut Intake<'_>, gone: &[ClassId]) {
     for &class in gone {
         intake.stale.gone(Node::Initializer(class));
@@ -126,7 +126,8 @@ fn remove_code(intake: &mut Intake<'_>, gone: &[ClassId]) {
     }
 }
 
-/// Adds the code of the new classes, which are the last ones in the new hierarchy.
+/// Adds the code `come` of added classes to the program. These classes are the last ones in the hierarchy `new`, in
+/// the same order as their code.
 fn place_code<'a>(
     intake: &mut Intake<'_>,
     new: &Hierarchy,
@@ -147,7 +148,8 @@ fn place_code<'a>(
     }
 }
 
-/// Resolves the code of changed classes, and of classes that name a changed one, again, and marks its nodes as stale.
+/// Resolves the calls again in the code of the classes `changed`, and of the classes whose code names a class in
+/// `names`. Marks the nodes of this code as stale.
 fn mark_dependents_stale(
     intake: &mut Intake<'_>,
     changed: &FxHashSet<ClassId>,
@@ -157,7 +159,7 @@ fn mark_dependents_stale(
     let hierarchy = &program.hierarchy;
     let mut callers: Vec<ClassId> = changed.iter().copied().collect();
     callers.extend(names.iter().flat_map(|it| intake.index.mentions.of(*it)));
-    // For members of a nest, the cached meaning of `super` calls in their code was removed.
+    // For members of a nest, the cached resolutions of `super` calls in their code were removed.
     callers.extend(names.iter().filter_map(|it| hierarchy.class(*it)));
     callers.retain(|&it| !hierarchy.is_vacant(it));
     callers.sort_unstable();
@@ -186,7 +188,8 @@ fn mark_dependents_stale(
     }
 }
 
-/// Whether the tables of what the platform does by itself contain one of these classes.
+/// Whether one of the classes `names` is `Object`, or occurs in the built-in tables of methods that the platform
+/// calls and of methods that create proxies.
 fn is_in_tables(names: &FxHashSet<ClassName>) -> bool {
     let called_back = callbacks().iter().flat_map(|it| {
         let calls = it.calls.map(|it| it.class());

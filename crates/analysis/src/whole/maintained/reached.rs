@@ -1,7 +1,7 @@
-//! Updates the reached code after classes have changed. It is searched again from scratch, because one edit may
-//! disconnect much code that then only reaches itself. The outcomes of receivers are kept
-//! ([`super::super::dispatch`]), so the search costs no more than what it reaches. Then the targets of dispatches
-//! whose receivers have become, or are no longer, instantiated are narrowed again.
+//! Updates the reached code after classes have changed. The reached code is computed from scratch, because one edit
+//! may disconnect much code that then only reaches itself. Which method each receiver selects is stored
+//! ([`super::super::dispatch`]), so the cost of the search is linear in the reached code. Then the targets of those
+//! dispatches are narrowed again whose receivers have become, or are no longer, instantiated.
 
 use flow::fuel::{Cancelled, Fuel};
 
@@ -12,10 +12,11 @@ use crate::whole::reachable::EntryPoint;
 use crate::whole::reads::Read;
 use crate::whole::sites::Node;
 
-/// Searches the code reached from these entry points, and narrows call targets accordingly.
+/// Recomputes the code that is reached from the entry points `entries`, and restricts the targets of virtual calls to
+/// those that receivers created by this code select.
 ///
 /// # Errors
-/// When the work is cancelled. Then nothing changed, and the next call starts over.
+/// When the work is cancelled. Then nothing has changed, and the next call starts from the beginning.
 pub(super) fn reach_again(
     intake: &mut Intake<'_>,
     entries: Vec<EntryPoint>,
@@ -23,7 +24,7 @@ pub(super) fn reach_again(
 ) -> Result<(), Cancelled> {
     let now = reachable(intake.calls, entries, &intake.calls.dispatches, fuel)?;
     let Some(before) = &intake.calls.reachable else {
-        always_assert::never!("the program must have been searched before");
+        always_assert::never!("an earlier search for reached code must have left its result in the program");
         return Ok(());
     };
     let dispatches = now.other_dispatches(before, fuel)?;

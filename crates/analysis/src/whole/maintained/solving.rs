@@ -1,5 +1,5 @@
-//! Updates the solution of a program after changes: recomputes the inclusions of stale nodes, then the solution, and
-//! notes what changed, for clients that keep answers.
+//! Updates the solution of a program after changes: recomputes the inclusions of stale nodes, then the solution.
+//! Records what changed, for clients that keep answers.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -16,13 +16,14 @@ use crate::whole::sites::Node;
 use crate::whole::solved::SolvedProgram;
 use crate::whole::system::{cost_of_method, cost_of_node, inclusions};
 
-/// The approximate cost of a batch of methods whose inclusions are computed together, in steps of [`Fuel`].
+/// The approximate cost of one batch of methods whose inclusions are computed together, in steps of [`Fuel`].
 const BATCH_COST: u32 = 2_048;
 
-/// Recomputes stale inclusions, then the solution.
+/// Recomputes the inclusions of the stale nodes, and then the solution. Records in `touched` which parts of the
+/// program changed.
 ///
 /// # Errors
-/// When the work is cancelled; finished nodes are no longer stale.
+/// When the work is cancelled. Nodes whose inclusions were already recomputed are no longer stale.
 pub(super) fn solve_again(
     program: &mut SolvedProgram,
     ex: &mut Exceptions,
@@ -79,7 +80,8 @@ pub(super) fn solve_again(
     Ok(())
 }
 
-/// Gives ids to stale nodes. All nodes need an id before edges from one of them are added.
+/// Adds those stale nodes to the system of inclusions that are not in it yet. A node needs an id before another node
+/// can include it.
 fn add_nodes(program: &mut SolvedProgram, stale: &Stale) {
     let methods: Vec<Node> = stale.methods.iter().flat_map(|it| nodes_of(program, *it)).collect();
     let (_, nodes, following) = program.parts();
@@ -91,8 +93,9 @@ fn add_nodes(program: &mut SolvedProgram, stale: &Stale) {
     }
 }
 
-/// Notes what changed in the inclusions of a node. `before` are its previous inclusions, `moved` the previous
-/// distances of nodes whose distance changed.
+/// Records in `touched` which facts about the inclusions of a node changed. `before` are the previous inclusions of
+/// the node. `moved` are the nodes whose distance to the nearest open exceptions changed, with their previous
+/// distances.
 fn touch_inclusions(
     program: &SolvedProgram,
     touched: &mut Touched,
@@ -112,7 +115,7 @@ fn touch_inclusions(
     touched.reads.extend(is_nearest_other.then_some(Read::Nearest(node)));
 }
 
-/// Recomputes the inclusions of stale methods in batches.
+/// Recomputes the inclusions of the stale methods and of their rethrowing handlers, in batches.
 fn include_methods(
     program: &mut SolvedProgram,
     ex: &mut Exceptions,
@@ -144,13 +147,14 @@ fn include_methods(
     Ok(())
 }
 
-/// Returns the nodes of a method and of its rethrowing handlers.
+/// Returns the node of a method, and the nodes of its handlers that throw the caught exception again.
 fn nodes_of(program: &SolvedProgram, id: MethodId) -> impl Iterator<Item = Node> + use<> {
     let handlers = program.calls.classes.code(id).map_or(0, |it| it.summary.rethrowing.len() as u32);
     std::iter::once(Node::Method(id)).chain((0..handlers).map(move |it| Node::Handler(id, it)))
 }
 
-/// Replaces the inclusions of a node, and keeps the previous ones if they are its first change.
+/// Replaces the inclusions of a node. If the previous inclusions of the node are not in `stale` yet, stores them
+/// there.
 fn include(program: &mut SolvedProgram, stale: &mut Stale, (node, inclusions): (NodeId, Inclusions)) {
     stale.included.entry(node).or_insert_with(|| {
         let (value, edges) = program.inclusions(node);

@@ -9,8 +9,8 @@ use super::targets::settle_targets;
 use super::types::{sets_follow, unknown_types};
 use crate::whole::record::ClassChange;
 
-/// Applies the changes of some classes, each of which occurs once. Returns `false` if the effects cannot be derived
-/// from the changed classes.
+/// Applies changes of classes to a maintained program; each class occurs at most once. Returns `false` if the effects
+/// cannot be derived from the changed classes, so that the program must be rebuilt.
 pub(super) fn take_in(intake: &mut Intake<'_>, changes: Vec<ClassChange>) -> bool {
     let unknown = unknown_types(intake);
     let named_absent = names_absent(intake);
@@ -20,15 +20,15 @@ pub(super) fn take_in(intake: &mut Intake<'_>, changes: Vec<ClassChange>) -> boo
         return false;
     }
     if names_absent(intake) != named_absent {
-        // The set of classes that may be below any class has changed.
+        // The set of classes that may be below other classes has changed.
         return false;
     }
     settle_targets(intake);
     sets_follow(intake, unknown)
 }
 
-/// Whether absent classes are named, in the `declared` world, where unknown classes may exist only then; false in
-/// other worlds.
+/// Whether the world is `declared` and the program names absent classes. Only then may unknown classes exist in the
+/// `declared` world.
 fn names_absent(intake: &Intake<'_>) -> bool {
     match intake.calls.options.world {
         WorldKind::Open | WorldKind::Closed => false,

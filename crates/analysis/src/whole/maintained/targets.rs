@@ -10,7 +10,8 @@ use crate::whole::reads::Read;
 use crate::whole::resolved::ask_upcalls;
 use crate::whole::sites::Node;
 
-/// Recomputes the targets of dispatches that are new or may have changed, and notes the changes.
+/// Recomputes the targets of the dispatches that are new or that a change may affect. Marks the nodes of dispatches
+/// whose targets changed as stale, and records these dispatches for clients that store answers.
 pub(super) fn settle_targets(intake: &mut Intake<'_>) {
     if intake.stale.is_unsearched {
         ask_upcalls(intake.calls);
@@ -43,7 +44,7 @@ pub(super) fn settle_targets(intake: &mut Intake<'_>) {
     intake.stale.nodes(changed.into_iter().map(Node::Dispatch));
 }
 
-/// Returns the kinds of objects that the program makes at run time.
+/// Returns the kinds of objects without a class file that the present program creates at run time.
 fn made_now(intake: &Intake<'_>) -> RuntimeObjects {
     let classes = makers().flat_map(|it| intake.index.mentions.of(it));
     let classes = classes.filter(|it| intake.calls.classes.hierarchy.role(**it) != Role::Jdk);

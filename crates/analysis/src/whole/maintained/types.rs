@@ -1,4 +1,4 @@
-//! Updates the exception sets after changes of the throwable types.
+//! Updates the exception sets after throwable types were added, removed or changed.
 
 use std::sync::Arc;
 
@@ -9,14 +9,16 @@ use super::intake::Intake;
 use crate::whole::sites::{DispatchId, Node};
 use crate::whole::throwables::{Follow, Followed, UnknownTypes, follow};
 
-/// Returns what decides, in the current sets, whether unknown types may be direct subclasses of a known type.
+/// Returns what the current exception sets assume about unknown throwable types: the facts that decide whether a
+/// known type may have unknown direct subclasses.
 pub(super) fn unknown_types(intake: &Intake<'_>) -> UnknownTypes {
     let calls = &intake.calls;
     UnknownTypes::of_universe(calls.options.world, &calls.classes.hierarchy, &intake.ex.universe)
 }
 
 /// Updates the exception sets so that they cover exactly the throwable types that exist or are named. Code that names
-/// a changed type becomes stale. Returns `false` if the sets must be rebuilt.
+/// a changed type becomes stale. `unknown` is what the sets assumed about unknown types before the change. Returns
+/// `false` if the sets cannot be updated and must be rebuilt.
 pub(super) fn sets_follow(intake: &mut Intake<'_>, unknown: UnknownTypes) -> bool {
     let mut classes = std::mem::take(&mut intake.stale.types);
     classes.extend(intake.index.mentions.take_touched());
@@ -29,10 +31,10 @@ pub(super) fn sets_follow(intake: &mut Intake<'_>, unknown: UnknownTypes) -> boo
         Followed::Others(it) => it,
         Followed::Refused => return false,
     };
-    // A set may consist of other types, by name, although its id is the same.
+    // A set may now consist of other types, by name, although its id stays.
     intake.touched.all = true;
     if intake.calls.loading.is_some() {
-        // The node's inclusions pass through a function that distinguishes types.
+        // The inclusions of this node pass through a function that distinguishes types.
         intake.stale.node(Node::Loading);
     }
     let Some(functions) = intake.ex.functions_changed() else { return false };
@@ -46,7 +48,8 @@ pub(super) fn sets_follow(intake: &mut Intake<'_>, unknown: UnknownTypes) -> boo
     true
 }
 
-/// Marks as stale everything in these classes that depends on throwable types by name.
+/// Marks as stale the methods of the classes `naming`, and the dispatches whose exceptions depend on the throws
+/// clauses of these classes.
 fn mark_naming_classes_stale(intake: &mut Intake<'_>, naming: &[ClassId]) {
     for &class in naming {
         intake.look_at_methods(class);
@@ -54,7 +57,8 @@ fn mark_naming_classes_stale(intake: &mut Intake<'_>, naming: &[ClassId]) {
     if naming.is_empty() {
         return;
     }
-    // Proxies let out what their methods declare; under `--assume contract` so do unknown overriding methods.
+    // Proxies let out the exceptions that their methods declare; under `--assume contract` so do unknown overriding
+    // methods.
     let declares = |it: MethodId| naming.binary_search(&it.class).is_ok();
     for (i, dispatch) in (0..).map(DispatchId::from_index).zip(intake.calls.dispatches.all()) {
         let is_of_clause = dispatch.handlers.is_some() || intake.calls.options.assume_contract;

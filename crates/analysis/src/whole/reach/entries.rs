@@ -14,29 +14,30 @@ use rustc_hash::FxHashSet;
 use crate::whole::reachable::{EntryPoint, EntryReason};
 use crate::whole::tables::{ClassTable, WholeOptions};
 
-/// An entry point that is declared outside code, in a manifest or as a service.
+/// An entry point that is declared outside code: in a manifest, or as the provider of a service.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Declared {
-    /// An agent: the manifest attribute that names it, such as `Premain-Class`, and the class.
+    /// An agent: the manifest attribute that names its class (such as `Premain-Class`), and the name of the class.
     Agent(String, String),
-    /// A service and a class that provides it.
+    /// The provider of a service: the name of the service, and the name of the class that provides it.
     Service(String, String),
 }
 
-/// The requested kinds of entry points.
+/// The entry points that the user requests, by kind.
 pub struct EntryChoice<'a> {
-    /// Whether to include what a launcher starts: `main` methods, agents, services.
+    /// Whether to include the methods that a launcher runs: `main` methods, and the methods of agents and services.
     pub app: bool,
-    /// Whether to include what code of absent classes can use of the program.
+    /// Whether to include the methods of the program that code of absent classes can use.
     pub library: bool,
-    /// The entry points that are declared outside code.
+    /// The entry points that manifests and service declarations name.
     pub declared: &'a [Declared],
-    /// Whether the user selected the method, of the program or of its libraries.
+    /// Returns whether the user selected this method as an entry point. The method may be in the program or in its
+    /// libraries.
     pub selects: &'a dyn Fn(MethodId) -> bool,
 }
 
-/// Returns the requested entry points, in the order of the hierarchy. A method with several reasons has the first in
-/// the order of [`EntryReason`].
+/// Returns the requested entry points, in the order of the hierarchy. A method that is an entry point for several
+/// reasons is returned once, with the reason that comes first in [`EntryReason`].
 pub fn entry_points(
     program: &ClassTable,
     options: &WholeOptions,
@@ -64,10 +65,10 @@ pub fn entry_points(
     acc
 }
 
-/// Adds what the launcher of this release runs when it is given the class (JLS §12.1.4;
-/// `sun.launcher.LauncherHelper`). The launcher chooses a method by reflection, and then has JNI call what the class
-/// has under that name and descriptor: this may be a method, even a private one, that a class below the chosen
-/// method's class declares.
+/// Adds the methods that the Java launcher of this release runs if it is started with the class (JLS §12.1.4;
+/// `sun.launcher.LauncherHelper`). The launcher chooses a method `main` by reflection. JNI then looks up the name and
+/// descriptor of this method in the class again, and calls the method that it finds. That may be another method, even
+/// a private one, which a class below the class of the chosen method declares.
 fn main(hierarchy: &Hierarchy, release: Option<u16>, class: ClassId, acc: &mut Vec<EntryPoint>) {
     let release = release.unwrap_or(25);
     let Some(chosen) = chosen_main(hierarchy, release, class).map(|it| declared(hierarchy, it)) else {
@@ -91,13 +92,13 @@ fn main(hierarchy: &Hierarchy, release: Option<u16>, class: ClassId, acc: &mut V
         acc.extend(main);
         acc.push(EntryPoint { method: constructor, why: EntryReason::MainObject(name) });
     } else if release < 25 {
-        // Later releases check this before they initialise the class.
+        // Later releases detect the abstract class before they initialise it.
         launched_initializers(hierarchy, class, None, acc);
     }
 }
 
-/// Adds the initialisers that run when the launcher initialises `class`; if the class `declares` declares its `main`,
-/// only those of classes below that.
+/// Adds the initialisers that run when the launcher initialises `class`. If `declares` is given, it is the class that
+/// declares the `main` to run, and only the initialisers of classes below `declares` are added.
 fn launched_initializers(
     hierarchy: &Hierarchy,
     class: ClassId,
@@ -112,7 +113,7 @@ fn launched_initializers(
     walk(hierarchy, class, |it| Some(it) != declares, initialized);
 }
 
-/// Returns the class and its superclasses, up to the first absent one.
+/// Returns the class and its superclasses, up to the first absent superclass.
 fn above(hierarchy: &Hierarchy, class: ClassId) -> impl Iterator<Item = ClassId> + '_ {
     std::iter::successors(Some(class), |&it| match hierarchy.super_class(it) {
         Some(Link::Present(it)) => Some(it),
@@ -120,8 +121,9 @@ fn above(hierarchy: &Hierarchy, class: ClassId) -> impl Iterator<Item = ClassId>
     })
 }
 
-/// Returns the `main` that the launcher of this release chooses. Instance mains and mains without parameters are
-/// chosen since Java 25 (JEP 512); before, only in classes that use the preview features of their release.
+/// Returns the `main` that the launcher of this release chooses; `None` if the launcher finds none. Since Java 25
+/// (JEP 512), the launcher also chooses instance mains and mains without parameters; in earlier releases only in
+/// classes that use the preview features of the release.
 fn chosen_main(hierarchy: &Hierarchy, release: u16, class: ClassId) -> Option<MethodId> {
     let (minor, major) = hierarchy.outline(class).version;
     let is_preview = release >= 21 && minor == u16::MAX && major == release + 44;
@@ -144,8 +146,8 @@ fn chosen_main(hierarchy: &Hierarchy, release: u16, class: ClassId) -> Option<Me
     with_arguments.or_else(|| find(Descriptor::new(b"()V"), &|_| true).filter(valid))
 }
 
-/// Returns the `main` with this descriptor and suitable flags that is declared nearest to the class, by it or by a
-/// superclass.
+/// Returns the method `main` with this descriptor and with flags that `wanted` accepts, from the class or the nearest
+/// superclass that declares such a method; `None` if there is none.
 fn first_above(
     hierarchy: &Hierarchy,
     class: ClassId,
@@ -157,7 +159,8 @@ fn first_above(
     found.into_iter().find(|&it| wanted(declared(hierarchy, it).flags))
 }
 
-/// Returns the default method `main` that the class inherits. Static methods of interfaces are not inherited.
+/// Returns the default method `main` with this descriptor that the class inherits from an interface; `None` if there
+/// is none. Static methods of interfaces are not inherited.
 fn default_main(hierarchy: &Hierarchy, class: ClassId, descriptor: Descriptor) -> Option<MethodId> {
     let interfaces = hierarchy.supers(class).iter().filter(|&&it| it != class && hierarchy.is_interface(it));
     let found = interfaces.filter_map(|&it| find_method(hierarchy, it, Name::new(b"main"), descriptor));
@@ -168,10 +171,11 @@ fn default_main(hierarchy: &Hierarchy, class: ClassId, descriptor: Descriptor) -
     found.into_iter().find(|&it| is_default(it))
 }
 
-/// Returns the `main` that the launcher of Java 21 chooses in a class that uses its preview features (JEP 445): of
-/// the methods of the class, then of each superclass, static before instance, with parameters before without. Static
-/// and default methods are not inherited. By JEP 445 all instance mains with parameters precede those without; JDK
-/// 21.0.8 goes class by class instead, and rejects a `main` that does not return `void` only after choosing it.
+/// Returns the `main` that the launcher of Java 21 chooses in a class that uses its preview features (JEP 445). The
+/// launcher examines the methods of the class, then those of each superclass. Static methods are preferred to
+/// instance methods, then methods with parameters to methods without. Static and default methods are not inherited.
+/// JEP 445 prefers all instance mains with parameters, in all superclasses, to those without. JDK 21.0.8 instead
+/// completes one class before the next, and rejects a `main` that does not return `void` only after choosing it.
 fn first_preview_main(hierarchy: &Hierarchy, class: ClassId) -> Option<MethodId> {
     let returns_nothing = |it: &Method| it.descriptor.bytes().ends_with(b")V");
     let chosen = above(hierarchy, class).find_map(|at| {
@@ -184,7 +188,8 @@ fn first_preview_main(hierarchy: &Hierarchy, class: ClassId) -> Option<MethodId>
                 && (at == class || !it.flags.is_static())
         };
         let candidates = hierarchy.outline(at).methods.iter().enumerate().filter(|it| is_candidate(it.1));
-        // Of two methods that differ only in the return type either may be chosen; the one that runs is taken.
+        // Of two methods that differ only in the return type, the launcher may choose either; the one that can run is
+        // returned.
         let order = |it: &Method| {
             (!it.flags.is_static(), it.descriptor.bytes().starts_with(b"()"), !returns_nothing(it))
         };
@@ -193,10 +198,10 @@ fn first_preview_main(hierarchy: &Hierarchy, class: ClassId) -> Option<MethodId>
     chosen.filter(|&it| returns_nothing(declared(hierarchy, it)))
 }
 
-/// Adds what the agent loader calls in a class that a manifest names by this attribute
-/// (`sun.instrument.InstrumentationImpl`): the method with two parameters, otherwise the one with one parameter, with
-/// any return type. Since Java 17 (JDK-8248189) the class must declare the method, which must be public; before,
-/// access did not matter, and public methods were inherited.
+/// Adds the methods that the agent loader calls in a class that a manifest names by `attribute`
+/// (`sun.instrument.InstrumentationImpl`): the method with two parameters or, if there is none, the method with one
+/// parameter, with any return type. Since Java 17 (JDK-8248189) the class must declare the method, and the method
+/// must be public. In earlier releases access did not matter, and public methods were inherited.
 fn agent(
     hierarchy: &Hierarchy,
     release: Option<u16>,

@@ -1,5 +1,5 @@
 //! Adds methods that are called by name once an object exists: its finalizer, and the methods that object streams
-//! know.
+//! call.
 
 use classfile::names::{Descriptor, Name};
 use program::hierarchy::{Below, ClassId, Link};
@@ -9,7 +9,8 @@ use super::search::{Event, Search};
 use crate::whole::reachable::From;
 use crate::whole::serialization::{serializable, stream_methods};
 
-/// Adds what follows from something that was reached.
+/// Adds to the search the methods that the VM or object streams call by name on a created object. `event` is the
+/// event that the search just processed.
 pub(super) fn happens(search: &mut Search<'_>, event: Event) {
     match event {
         Event::Made(class, from) => {
@@ -20,7 +21,8 @@ pub(super) fn happens(search: &mut Search<'_>, event: Event) {
     }
 }
 
-/// Adds `finalize`, which the VM calls on unused objects (JLS §12.6) even if no code of the platform does.
+/// Adds to the search the method `finalize` of the class, which the VM calls on unused objects (JLS §12.6) even if no
+/// reached code calls it.
 fn finalizer(search: &mut Search<'_>, class: ClassId, from: From) {
     let (name, descriptor) = (Name::new(b"finalize"), Descriptor::new(b"()V"));
     let hierarchy = search.hierarchy();
@@ -39,8 +41,8 @@ fn finalizer(search: &mut Search<'_>, class: ClassId, from: From) {
     }
 }
 
-/// Adds the methods of serializable objects that streams call although no interface declares them (Java Object
-/// Serialization Specification §2.3, §3.4).
+/// If the class is serializable, adds to the search the methods that object streams call on its objects although no
+/// interface declares them (Java Object Serialization Specification §2.3, §3.4).
 fn serialization(search: &mut Search<'_>, class: ClassId, from: From) {
     let hierarchy = search.hierarchy();
     if hierarchy.is_subtype(hierarchy.name(class), serializable()) == Below::No {
@@ -52,7 +54,7 @@ fn serialization(search: &mut Search<'_>, class: ClassId, from: From) {
             it.into_iter().for_each(|it| search.method(it, from));
         }
         // Reading an object runs the constructor of its first superclass that is not serializable, or its own
-        // constructor. Those of all its supertypes are added.
+        // constructor. The constructors of all its supertypes are added.
         let it = find_method(hierarchy, above, Name::new(b"<init>"), Descriptor::new(b"()V"));
         it.into_iter().for_each(|it| search.method(it, from));
     }

@@ -1,10 +1,10 @@
-//! Rapid type analysis: finds the methods that can be reached from given entry points, where calls go only to
-//! receivers of classes that reached code instantiates (Bacon and Sweeney, OOPSLA 1996; `semantics.md` §4.7).
+//! Rapid type analysis: finds the methods that are reached from given entry points, where calls go only to receivers
+//! of classes that reached code instantiates (Bacon and Sweeney, OOPSLA 1996; `semantics.md` §4.7).
 //!
-//! The result is a least fixpoint over methods, classes with objects, function objects and calls. In worlds with
-//! absent classes, what those can do is a further starting point. The result depends on an assumption that answers
-//! list: reflection, method handles that code looks up, and native methods of unknown effect run nothing that is not
-//! also reached in another way.
+//! The result is a least fixpoint over methods, instantiated classes, function objects and calls. In worlds with
+//! absent classes, the search also starts from everything that absent classes can do. The result depends on an
+//! assumption that answers list: code that runs by reflection, by method handles that code looks up, or by native
+//! methods of unknown effect is also reached in another way.
 
 pub mod entries;
 mod made;
@@ -20,10 +20,11 @@ use super::reachable::{EntryPoint, From, Reachable};
 use super::tables::CallTable;
 use search::Search;
 
-/// Searches from the entry points. `offers` gives the targets that each receiver selects.
+/// Returns the code that is reached from the entry points `entries`. `offers` tells which targets each receiver
+/// selects.
 ///
 /// # Errors
-/// [`Cancelled`] if the work is no longer wanted.
+/// When the work is cancelled.
 pub(super) fn reachable(
     calls: &CallTable,
     entries: Vec<EntryPoint>,
@@ -31,7 +32,7 @@ pub(super) fn reachable(
     fuel: &mut Fuel<'_>,
 ) -> Result<Reachable, Cancelled> {
     let mut search = Search::new(calls, offers);
-    // Paths from entry points tell users most, so they are searched first.
+    // Paths from entry points are the most useful ones for users, so they are searched first.
     for (number, entry) in (0..).zip(&entries) {
         search.enter(entry, From::Entry(number));
     }
@@ -39,7 +40,7 @@ pub(super) fn reachable(
     upcalls::start(&mut search);
     outside::start(&mut search, fuel)?;
     run(&mut search, fuel)?;
-    // In a closed world, too, some code may be unknown; it may do what absent classes can do.
+    // Even in a closed world some code may be unknown. Such code may do whatever absent classes can do.
     if search.meets_unseen {
         outside::start(&mut search, fuel)?;
         search.look_again();

@@ -1,5 +1,5 @@
-//! Adds what absent classes can do: call what they may name, create objects, extend classes, and call methods of any
-//! object that is passed to them (`semantics.md` §4.7).
+//! Adds to a search the methods that absent classes can run: absent classes may call methods that they can name,
+//! create objects, extend classes, and call methods of any object that is passed to them (`semantics.md` §4.7).
 
 use flow::fuel::{Cancelled, Fuel};
 use flow::throwables::well_known;
@@ -12,10 +12,11 @@ use super::search::{Event, Search};
 use crate::whole::reachable::From;
 use crate::whole::sites::FunctionSiteId;
 
-/// Adds what absent classes can name.
+/// Adds to the search the methods and classes that code of absent classes can use by name. Does nothing if there is
+/// no code of absent classes.
 ///
 /// # Errors
-/// [`Cancelled`] if the work is no longer wanted.
+/// When the work is cancelled.
 pub(super) fn start(search: &mut Search<'_>, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
     if !search.has_outside() {
         return Ok(());
@@ -25,7 +26,7 @@ pub(super) fn start(search: &mut Search<'_>, fuel: &mut Fuel<'_>) -> Result<(), 
     for class in hierarchy.ids().filter(|&it| hierarchy.nameable_outside(it)) {
         fuel.spend(32)?;
         search.initialize(class, From::Outside);
-        // Absent classes can also name what the class inherits.
+        // Absent classes can also name members that the class inherits.
         named.extend(hierarchy.supers(class));
         // An unknown subclass inherits the methods of this class.
         if hierarchy.extensible(class) {
@@ -50,7 +51,8 @@ pub(super) fn start(search: &mut Search<'_>, fuel: &mut Fuel<'_>) -> Result<(), 
     Ok(())
 }
 
-/// Adds what absent classes do with something that was reached.
+/// Adds to the search the methods that code of absent classes may run because of an event, for example because an
+/// object was created. `event` is the event that the search just processed.
 pub(super) fn happens(search: &mut Search<'_>, event: Event) {
     match event {
         Event::Method(_) => {}
@@ -59,8 +61,9 @@ pub(super) fn happens(search: &mut Search<'_>, event: Event) {
     }
 }
 
-/// Adds the methods that absent classes may call on an object of the class, which may be passed to them. In a closed
-/// world, the absent supertypes of a class stand for code that calls back.
+/// Adds to the search the methods that code of absent classes may call on an object of the class, because the object
+/// may be passed to this code. In a closed world such calls come only from the absent supertypes of the class, if it
+/// has any.
 fn class_made(search: &mut Search<'_>, class: ClassId, from: From) {
     let hierarchy = search.hierarchy();
     let leaves = hierarchy.outside_above(class).is_some();
@@ -79,8 +82,8 @@ fn class_made(search: &mut Search<'_>, class: ClassId, from: From) {
     }
 }
 
-/// Adds the methods that absent classes may call on a function object, under the same conditions as in
-/// [`class_made`].
+/// Adds to the search the methods that code of absent classes may call on a function object, under the same
+/// conditions as in [`class_made`].
 fn function_made(search: &mut Search<'_>, site: FunctionSiteId) {
     let hierarchy = search.hierarchy();
     let it = &search.calls.functions[site.index()];

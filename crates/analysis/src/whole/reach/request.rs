@@ -1,4 +1,5 @@
-//! A request for entry points, made before any class is known, and the entry points that it yields for given classes.
+//! A request for entry points, made before any class is known, and the computation of the entry points of given
+//! classes.
 
 use program::input::Role;
 use program::members::MethodId;
@@ -8,24 +9,26 @@ use crate::pattern::{MethodPattern, Nearest, NoMatch};
 use crate::whole::reachable::{EntryPoint, EntryReason};
 use crate::whole::tables::{ClassTable, WholeOptions};
 
-/// The requested kinds of entry points.
+/// The entry points that the user requests, before the classes of the program are known.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct EntryRequest {
-    /// Whether to take what a launcher starts and, if there is neither a `main` nor an agent, also what code of
-    /// absent classes can use. If set, `app` and `library` have no effect.
+    /// Whether to choose the kinds of entry points automatically: the methods that a launcher runs and, if there is
+    /// neither a `main` nor an agent, also the methods that code of absent classes can use. If this is true, `app`
+    /// and `library` have no effect.
     pub automatic: bool,
-    /// Whether to include what a launcher starts: `main` methods, agents, services.
+    /// Whether to include the methods that a launcher runs: `main` methods, and the methods of agents and services.
     pub app: bool,
-    /// Whether to include what code of absent classes can use.
+    /// Whether to include the methods that code of absent classes can use.
     pub library: bool,
-    /// Patterns of methods of the program and of its libraries.
+    /// The patterns that select methods of the program and of its libraries as entry points.
     pub patterns: Vec<MethodPattern>,
-    /// The entry points that are declared outside code.
+    /// The entry points that manifests and service declarations name.
     pub declared: Vec<Declared>,
 }
 
 impl EntryRequest {
-    /// Returns the first pattern that selects no method, with the name of the nearest method.
+    /// Returns the first pattern that selects no method, with the method whose name is nearest to the pattern.
+    /// Returns `None` if each pattern selects a method.
     pub fn unmatched(&self, classes: &ClassTable) -> Option<NoMatch> {
         let methods = || classes.methods().filter(|&it| !of_platform(classes, it)).map(|it| classes.name(it));
         let it = self.patterns.iter().find(|it| !methods().any(|method| it.selects(&method)))?;
@@ -34,7 +37,8 @@ impl EntryRequest {
         Some(NoMatch { pattern: it.written.clone(), nearest: nearest.method() })
     }
 
-    /// Returns the entry points of the classes. A pattern that selects nothing adds none.
+    /// Returns the requested entry points among the methods of `classes`. A pattern that selects no method adds no
+    /// entry point.
     pub fn points(&self, classes: &ClassTable, options: &WholeOptions) -> Vec<EntryPoint> {
         let selects = |id: MethodId| {
             !of_platform(classes, id) && self.patterns.iter().any(|it| it.selects(&classes.name(id)))

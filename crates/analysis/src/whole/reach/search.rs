@@ -1,4 +1,4 @@
-//! The reachability search: processes each reached method, class and function object.
+//! The search for reached code: processes each reached method, class and function object.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
@@ -21,18 +21,18 @@ use crate::whole::reachable::{EntryPoint, From, Reachable};
 use crate::whole::sites::{DispatchId, FunctionSite, FunctionSiteId, Site, Target};
 use crate::whole::tables::CallTable;
 
-/// Something that was reached.
+/// A method, class or function object that the search for reached code has reached and must still process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Event {
-    /// The method is reached.
+    /// Control reaches this method.
     Method(MethodId),
-    /// Objects of the class exist.
+    /// Reached code creates objects of exactly this class. The second field tells how control reached that code.
     Made(ClassId, From),
-    /// The function object of the site exists.
+    /// Reached code makes the function object of this site.
     Function(FunctionSiteId),
 }
 
-/// The state of a search.
+/// The state of a search for reached code.
 pub(super) struct Search<'a> {
     pub(super) calls: &'a CallTable,
     offers: &'a dyn Offers,
@@ -40,12 +40,12 @@ pub(super) struct Search<'a> {
     made: FxHashSet<ClassId>,
     functions: FxHashSet<FunctionSiteId>,
     initialized: FxHashSet<ClassId>,
-    /// The dispatches that reached code calls, each with the first caller.
+    /// The dispatches that reached code calls, each with the way in which control first reached such a call.
     called: FxHashMap<DispatchId, From>,
-    /// For each dispatch, the targets that created receivers select.
+    /// For each dispatch, the targets that receivers select if they are created by reached code.
     targets: FxHashMap<DispatchId, Vec<Target>>,
     selected: FxHashSet<(DispatchId, Target)>,
-    /// Whether unknown code was reached: that of a ghost, or code that cannot be read.
+    /// Whether the search has reached unknown code: the code of a ghost, or code that cannot be read.
     pub(super) meets_unseen: bool,
     queue: VecDeque<Event>,
 }
@@ -71,12 +71,12 @@ impl<'a> Search<'a> {
         &self.calls.classes.hierarchy
     }
 
-    /// Returns whether there may be code of absent classes.
+    /// Returns whether unknown code, such as code of absent classes, may exist.
     pub(super) fn has_outside(&self) -> bool {
         self.calls.options.world != WorldKind::Closed || self.meets_unseen
     }
 
-    /// Queues all classes and function objects found so far again.
+    /// Puts all classes and function objects that the search has found back into the queue, to be processed again.
     pub(super) fn look_again(&mut self) {
         let mut made: Vec<ClassId> = self.made.iter().copied().collect();
         made.sort_unstable_by_key(|it| it.index());
@@ -86,8 +86,8 @@ impl<'a> Search<'a> {
         self.queue.extend(functions.into_iter().map(Event::Function));
     }
 
-    /// Adds what unknown code of a method may call: all methods of its class, even private ones.
-    /// [`Search::has_outside`] is true from here on.
+    /// Adds the methods that `method` may call, whose own code is unknown: all methods of its class, even private
+    /// ones. From then on [`Search::has_outside`] is true.
     fn unseen(&mut self, method: MethodId) {
         self.meets_unseen = true;
         for index in 0..self.hierarchy().outline(method.class).methods.len() {
@@ -95,7 +95,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Starts at an entry point. If it is an instance method, its caller has created an object of its class.
+    /// Adds an entry point to the search. If the entry point is an instance method, an object of its class counts as
+    /// created. `from` is how control reaches the entry point.
     pub(super) fn enter(&mut self, entry: &EntryPoint, from: From) {
         let method = entry.method;
         self.method(method, from);
@@ -106,8 +107,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Removes the next event from the queue, adds what follows from it, and returns it; `None` if the queue is
-    /// empty.
+    /// Removes the next event from the queue, adds to the search the code that runs because of the event, and returns
+    /// the event. Returns `None` if the queue is empty.
     pub(super) fn next(&mut self) -> Option<Event> {
         let event = self.queue.pop_front()?;
         match event {
@@ -131,7 +132,8 @@ impl<'a> Search<'a> {
         Reachable { entries, methods: self.methods, made: self.made, selected }
     }
 
-    /// Adds a method to the reached ones.
+    /// Adds a method to the reached methods, unless it is among them already. `from` is how control reaches the
+    /// method.
     pub(super) fn method(&mut self, method: MethodId, from: From) {
         if let Entry::Vacant(it) = self.methods.entry(method) {
             it.insert(from);
@@ -139,7 +141,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds a class of which objects may exist: objects of exactly this class.
+    /// Adds a class to the classes of which objects may exist, unless it is among them already. `from` is how control
+    /// reaches the code that creates the object.
     pub(super) fn made(&mut self, class: ClassId, from: From) {
         if self.made.insert(class) {
             self.queue.push_back(Event::Made(class, from));
@@ -152,7 +155,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds the initialisers that initialising the class runs (JVMS §5.5).
+    /// Adds to the reached methods the initialisers that run when the class is initialised (JVMS §5.5). `from` is how
+    /// control reaches the initialisation.
     pub(super) fn initialize(&mut self, class: ClassId, from: From) {
         let hierarchy = self.hierarchy();
         let mut reached = Vec::new();
@@ -172,13 +176,13 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds the targets of a call in reached code.
+    /// Adds to the search the methods that a call in reached code may run. `from` is how control reaches the call.
     pub(super) fn site(&mut self, site: Site, from: From) {
         match site {
             Site::Method(it) => self.method(it, from),
             Site::Dispatch(it) => self.call(it, from),
-            // Method handles that code looks up are covered by the assumption of the analysis; `outside` adds what
-            // absent classes do.
+            // Method handles that code looks up are covered by the assumption of the analysis; the module `outside`
+            // adds what absent classes do.
             Site::Open(_) | Site::Error(_) | Site::Vm => {}
         }
     }
@@ -193,7 +197,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds a target that a created receiver selects.
+    /// Records that `target` is selected in `dispatch` by a receiver that reached code creates. If reached code calls
+    /// the dispatch, the target is reached as well.
     fn select(&mut self, dispatch: DispatchId, target: Target) {
         if !self.selected.insert((dispatch, target)) {
             return;
@@ -211,17 +216,19 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds what the method of a function object runs.
+    /// Adds to the search the code that the method of a function object runs. `from` is how control reaches this
+    /// method.
     pub(super) fn glue(&mut self, site: FunctionSiteId, from: From) {
         let site = &self.calls.functions[site.index()];
         self.action(site.owner, &Action::of_handle(site.function.handle), from);
     }
 
-    /// Adds what an action of the method `owner` does; `from` is where control comes from.
+    /// Adds to the search the code that an action (a call or an object creation, for example) of the method `owner`
+    /// runs. `from` is how control reaches the action.
     fn action(&mut self, owner: MethodId, action: &Action, from: From) {
         match action.raises {
             Raises::Exact(class) => self.raised(class, from),
-            // Objects of a cone are created elsewhere; the others are created by the VM when it starts.
+            // The objects of a cone are created elsewhere. The VM creates the other exceptions when it starts.
             Raises::Cone(_)
             | Raises::Caught(_)
             | Raises::NullReceiver
@@ -239,7 +246,7 @@ impl<'a> Search<'a> {
             self.site(self.calls.site(owner.class, called), from);
         }
         match action.any_code {
-            // What such code may run is covered by the assumption that answers list.
+            // Code that such an action may run is covered by the assumption that answers list.
             Some(AnyCode::Bootstrap(_) | AnyCode::Unlisted) | None => {}
         }
     }
@@ -272,8 +279,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds what the VM runs to create an exception that it raises: the constructor without parameters, or the one
-    /// with a message.
+    /// Adds to the search the code that the VM runs to create an exception of this class that it raises: the
+    /// constructor without parameters and the constructor with a message.
     fn raised(&mut self, class: ClassName, from: From) {
         let hierarchy = self.hierarchy();
         let Some(id) = hierarchy.class(class).filter(|&it| hierarchy.role(it) == Role::Jdk) else { return };
@@ -300,7 +307,8 @@ impl<'a> Search<'a> {
             // Native methods that may run anything are covered by the assumption of the analysis.
             None | Some(Effect::None | Effect::Load | Effect::Open | Effect::Init) => {}
         }
-        // A native method may have created the object that it returns, of any suitable class of the platform.
+        // A native method may have created the object that it returns; the object may be of any class of the platform
+        // that fits.
         let Some(class) = result_class(it.descriptor) else { return };
         let Some(id) = hierarchy.class(class).filter(|_| class.bytes() != b"java/lang/Object") else {
             return;
@@ -317,8 +325,8 @@ impl<'a> Search<'a> {
     fn process_class(&mut self, class: ClassId) {
         let (hierarchy, offers) = (self.hierarchy(), self.offers);
         let mut above = Some(class);
-        // Adds what the class and each of its superclasses select; the methods of a class precede those of its
-        // superclasses. The superclass chain has no cycle.
+        // Adds the targets that the class and each of its superclasses select; the methods of a class precede those
+        // of its superclasses. The superclass chain has no cycle.
         let mut below: Vec<ClassId> = Vec::new();
         while let Some(at) = above {
             offers.of(ReceiverKind::Class(at), &mut |dispatch, target| {
@@ -336,12 +344,13 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns the class that a method returns, or the element class if it returns an array.
+/// Returns the class in a method's return type (the element class of an array); `None` for a primitive type and
+/// `void`.
 fn result_class(descriptor: Descriptor) -> Option<ClassName> {
     descriptor.method_type()?.ret()?.class()?.element()
 }
 
-/// Returns the function objects that the sites of a method create.
+/// Returns the function objects that the dynamic call sites of a method make.
 fn functions_of(calls: &CallTable, method: MethodId) -> impl Iterator<Item = FunctionSiteId> + use<> {
     let key = |it: &FunctionSite| (it.owner.class.index(), it.owner.index);
     let want = (method.class.index(), method.index);

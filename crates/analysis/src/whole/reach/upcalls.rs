@@ -1,7 +1,7 @@
-//! What the VM itself calls and creates, regardless of the program: at start-up and shutdown, for threads, loading
-//! and linking, and finalisation (HotSpot's `JavaCalls`).
+//! The methods that the VM itself calls and the classes that it instantiates, regardless of the program: at start-up
+//! and shutdown, for threads, loading and linking, and finalisation (HotSpot's `JavaCalls`).
 //!
-//! These methods differ from release to release, so all methods of the classes that contain them are added.
+//! The called methods differ from release to release, so all methods of the classes that contain them are added.
 
 use classfile::names::ClassName;
 use program::members::MethodId;
@@ -10,7 +10,7 @@ use super::search::Search;
 use crate::whole::implicit::upcalls;
 use crate::whole::reachable::From;
 
-/// Classes whose methods the VM may call.
+/// The platform's classes whose methods the VM may call by itself.
 const CALLED: [&str; 22] = [
     "java/lang/AssertionStatusDirectives",
     "java/lang/ClassLoader",
@@ -36,7 +36,7 @@ const CALLED: [&str; 22] = [
     "sun/misc/Launcher",
 ];
 
-/// Classes that the VM instantiates.
+/// The platform's classes that the VM instantiates by itself.
 const MADE: [&str; 24] = [
     "java/lang/Class",
     "java/lang/Module",
@@ -64,7 +64,7 @@ const MADE: [&str; 24] = [
     "java/security/ProtectionDomain",
 ];
 
-/// Adds what the VM calls and creates to a search.
+/// Adds to a search the methods that the VM calls by itself, and the classes that it instantiates by itself.
 pub(super) fn start(search: &mut Search<'_>) {
     let class = |name: &str| ClassName::new(name.as_bytes());
     for id in CALLED.iter().filter_map(|it| search.hierarchy().class(class(it))).collect::<Vec<_>>() {

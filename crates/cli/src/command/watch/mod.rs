@@ -1,8 +1,8 @@
 //! `ajar watch`: keeps an answer current and prints its changes.
 //!
 //! One thread waits for news, that is, changes of files. A second thread recomputes the answer, and the main thread
-//! owns it ([`Live`]). News that arrives during a computation cancels it; the next computation covers the changes of
-//! both.
+//! owns the answer ([`Live`]). News that arrives during a computation cancels the computation; the next one covers
+//! the changes of both.
 
 mod printer;
 
@@ -38,7 +38,7 @@ use crate::run::{defines_elsewhere, patterns, spec};
 use crate::{settings, whole};
 use printer::Printer;
 
-/// The question on the command line.
+/// The question that the command line asks: what to watch, of which classes, and under which assumptions.
 struct Ask<'a> {
     command: &'static str,
     classes: &'a WatchedClassesArgs,
@@ -48,26 +48,29 @@ struct Ask<'a> {
 
 /// A message to the main thread.
 enum Message {
-    /// Files changed.
+    /// Files changed, so the answer must be recomputed.
     News(Box<News>),
-    /// The end of all news, with the error that caused it, if any.
+    /// The watcher of files has ended, with its error if it failed.
     End(anyhow::Result<()>),
-    /// The computation with this number ended.
+    /// The computation with this number ended with this result. Computations are numbered in the order of their
+    /// start.
     Worked(u64, Work),
 }
 
-/// A change of files.
+/// A change of files: the containers and classes after the change, the settings, and the description of the change.
 struct News {
     world: LoadedWorld,
     settings: Settings,
-    /// Containers whose last state is kept although their files changed, and other errors: place and text.
+    /// Problems of this change, each with place and text: containers that cannot be read now, whose last good state
+    /// is still used, and other errors.
     kept: Vec<(String, String)>,
     changed: Vec<String>,
     reason: &'static str,
     first_event: Instant,
 }
 
-/// The news that no printed cycle covers yet, for the line about the next cycle.
+/// The news since the last printed cycle, that is, since the last printed update of the answer. The description of
+/// the next cycle is made from it.
 #[derive(Default)]
 struct Pending {
     kept: BTreeMap<String, String>,
@@ -76,7 +79,7 @@ struct Pending {
     first_event: Option<Instant>,
 }
 
-/// The problems and notes of a class: place and text.
+/// The problems and notes of a class, each with place and text.
 #[derive(PartialEq, Default)]
 struct Odd {
     failed: Option<(String, String)>,
@@ -85,13 +88,13 @@ struct Odd {
     n_unreached: usize,
 }
 
-/// The messages that were not handled yet.
+/// The messages to the main thread that were not handled yet.
 struct Inbox {
     receiver: Receiver<Message>,
     waiting: VecDeque<Message>,
 }
 
-/// Ends the waiting for news when it is dropped.
+/// Stops the thread that waits for changes of files when this value is dropped.
 struct Stop(Signals);
 
 impl Drop for Stop {
@@ -103,7 +106,7 @@ impl Drop for Stop {
 /// The output formats of `ajar watch`.
 const FORMATS: [&str; 2] = ["text", "jsonl"];
 
-/// Resolves the settings from flags, environment and files.
+/// Resolves the settings from the flags, the environment and the settings files.
 fn resolve(classes: &WatchedClassesArgs, global: &Global) -> anyhow::Result<Settings> {
     let (input, format) = (&classes.input, classes.output_format.as_ref());
     settings::resolve(global, &input.class_path, &input.platform, format)
@@ -165,14 +168,14 @@ impl<'a> Ask<'a> {
 }
 
 impl Ask<'_> {
-    /// Resolves the settings for a cycle, which may have changed since the last one.
+    /// Resolves the settings again after a change of files, because the settings files may have changed.
     fn resolve(&self, global: &Global) -> anyhow::Result<Settings> {
         let it = resolve(self.classes, global)?;
         settings::format(&it, &FORMATS)?;
         Ok(it)
     }
 
-    /// Returns the settings of the database for a world.
+    /// Returns the settings of the database for the opened inputs in `world`.
     ///
     /// # Errors
     /// A malformed pattern of `--entry`.
@@ -198,9 +201,9 @@ struct Current<'a> {
     settler: Settler,
     world: LoadedWorld,
     closing: Closing,
-    /// The problems and notes of classes, by the index of the file.
+    /// The problems and notes of classes. The key is the index of the id of the class file.
     odd: BTreeMap<usize, (FileId, Odd)>,
-    /// All problems and notes at the last printed cycle: place and text.
+    /// The problems and notes that existed when the last cycle was printed, each with place and text.
     problems: Vec<(String, String)>,
     generation: u64,
 }
@@ -209,7 +212,9 @@ struct Current<'a> {
 pub(crate) fn run(args: &WatchArgs, global: &Global) -> anyhow::Result<Ended> {
     let ask = ask(args, global)?;
     let settings = ask.resolve(global)?;
-    let writing = |time: Duration| eprintln!("// files have been changing for {} s", time.as_secs());
+    let writing = |time: Duration| {
+        eprintln!("// files have been changing for {} s; waiting until they stop changing", time.as_secs())
+    };
     let options = WatchOptions {
         poll: args.poll.map(Duration::from_millis),
         on_writing: if global.quiet { None } else { Some(Box::new(writing)) },
@@ -246,8 +251,8 @@ pub(crate) fn run(args: &WatchArgs, global: &Global) -> anyhow::Result<Ended> {
     Ok(outcome.into())
 }
 
-/// Runs jobs until the channel is closed. One thread runs all jobs, because starting a thread takes as long as a
-/// small cycle.
+/// Runs jobs until the channel is closed. One thread runs all jobs, because starting a thread for each job would take
+/// as long as a small job.
 fn work_on(jobs: Receiver<(u64, Job)>, threads: usize, to: Sender<Message>) {
     for (number, job) in jobs {
         let done = work(job, threads);
@@ -256,7 +261,7 @@ fn work_on(jobs: Receiver<(u64, Job)>, threads: usize, to: Sender<Message>) {
     }
 }
 
-/// Waits for news and sends it until the watcher ends or fails.
+/// Waits for changes of files and sends each of them to the main thread, until the watcher ends or fails.
 fn wait_for_news(
     mut watch: Watch,
     ask: &Ask<'_>,
@@ -283,7 +288,8 @@ fn wait_for_news(
     let _ = to.send(Message::End(end));
 }
 
-/// Returns the news of a cycle of the watcher, and resolves the settings again if their files changed.
+/// Converts a change that the watcher found into news for the main thread. Resolves the settings again if the
+/// settings files changed.
 fn news(
     cycle: WorldChange,
     watch: &mut Watch,
@@ -314,7 +320,7 @@ fn news(
 }
 
 impl<'a> Current<'a> {
-    /// Passes the world to the database, without computing an answer.
+    /// Creates the state before the first answer: passes the opened inputs to the database, but computes no answer.
     fn first(ask: &'a Ask<'a>, mut world: LoadedWorld, settings: &Settings) -> anyhow::Result<Self> {
         let mut settler = Settler::default();
         let closing = settler.settle(&mut world, settings);
@@ -365,7 +371,7 @@ impl<'a> Current<'a> {
         }
     }
 
-    /// Keeps the answer current until the end of all news; with `once` until the first change.
+    /// Keeps the answer current until the watcher of files ends; with `once`, only until the first update is printed.
     fn keep(
         &mut self,
         jobs: &Sender<(u64, Job)>,
@@ -415,7 +421,8 @@ impl<'a> Current<'a> {
         }
     }
 
-    /// Returns the next message. While there is none, prepares the session for the next computation.
+    /// Returns the next message. If no message is waiting, the time until one arrives is used to prepare the program
+    /// for its next update.
     fn next(&mut self, inbox: &mut Inbox) -> anyhow::Result<Message> {
         if !inbox.has_any() {
             self.live.session.keep_current(&mut || inbox.has_any());
@@ -423,8 +430,8 @@ impl<'a> Current<'a> {
         Ok(inbox.next()?)
     }
 
-    /// Passes news to the database. Returns `false` if newer news arrived before all classes were read; then the
-    /// database does not have the news.
+    /// Passes a change of files to the database. Returns `false` if a newer change arrived before all classes were
+    /// read; in this case, the database does not contain the change.
     fn tell(&mut self, news: News, cancelled: &mut dyn FnMut() -> bool) -> anyhow::Result<bool> {
         self.world = news.world;
         self.closing = self.settler.settle(&mut self.world, &news.settings);
@@ -436,7 +443,7 @@ impl<'a> Current<'a> {
         if self.live.has_bug() { Outcome::Bug } else { Outcome::Fine }
     }
 
-    /// Checks that the program has an answer.
+    /// Checks the entry points of the program after an update.
     ///
     /// # Errors
     /// When a pattern of `--entry` selects no method, or when there is no entry point.
@@ -446,12 +453,14 @@ impl<'a> Current<'a> {
             return Err(anyhow!(it.clone()).context("`--entry`"));
         }
         if program.no_entry {
-            bail!("there is no entry point; --entry names some: app, library, or a method pattern");
+            bail!(
+                "the program has no entry point; name some with `--entry`: app, library, or a method pattern"
+            );
         }
         Ok(())
     }
 
-    /// Checks that in the first answer each pattern selects a method.
+    /// Checks that each pattern selects a method in the first answer.
     ///
     /// # Errors
     /// A pattern that selects no method.
@@ -481,7 +490,8 @@ impl<'a> Current<'a> {
         NoMatch { pattern: pattern.written.clone(), nearest: nearest.method() }.into()
     }
 
-    /// Makes `done` the current answer. Returns the changes and the line about the cycle, without counts and time.
+    /// Makes `done` the current answer. Returns the changes since the previous answer, and the summary of the update,
+    /// in which the counts of changes and the time are still zero.
     fn told(&mut self, done: Done, pending: Pending) -> (Vec<Changed>, Cycle) {
         let read = self.live.read();
         let edited = done.classes().iter().filter(|it| self.live.session.is_edited(it.0));
@@ -511,7 +521,7 @@ impl<'a> Current<'a> {
         (changes, line)
     }
 
-    /// Prints why there is no new answer.
+    /// Prints a cycle without changes, with the reason why the update gave no new answer.
     fn not_told(&mut self, error: &anyhow::Error, pending: Pending, printer: &Printer) -> anyhow::Result<()> {
         self.generation += 1;
         let mut problems: Vec<(String, String)> = pending.kept.into_iter().collect();
@@ -527,7 +537,7 @@ impl<'a> Current<'a> {
         Ok(printer.cycle(&[], line)?)
     }
 
-    /// Returns all problems and notes: place and text.
+    /// Returns all problems and notes, each with place and text.
     fn all_problems(&self) -> Vec<(String, String)> {
         let (feed, session) = (&self.live.feed, &self.live.session);
         let of_kind = |wanted: Severity| move |it: &&driver::problem::Problem| it.severity == wanted;
@@ -562,7 +572,7 @@ impl<'a> Current<'a> {
         acc
     }
 
-    /// Updates the problems and notes of a class.
+    /// Updates the problems and notes of the class in `file` from the current answer about the class.
     fn look_for_problems(&mut self, file: FileId) {
         let odd = self.live.session.state(file).map(|it| self.problems_of(file, it));
         match odd.filter(|it| *it != Odd::default()) {
@@ -580,7 +590,9 @@ impl<'a> Current<'a> {
         odd.failed_methods = state.failed_methods.iter().map(failed).collect();
         if let Some(by) = state.shadowed {
             let by = feed.place(by).unwrap_or_default();
-            odd.notes.push(said(format!("another definition of the class counts, {by}; left out")));
+            odd.notes.push(said(format!(
+                "left out, because the definition of the class in {by} takes precedence"
+            )));
             return odd;
         }
         if let (Some(path), Some(class)) = (feed.path(file), state.class) {
@@ -592,18 +604,18 @@ impl<'a> Current<'a> {
 }
 
 impl Inbox {
-    /// Whether there is a message.
+    /// Whether a message is waiting.
     fn has_any(&mut self) -> bool {
         self.waiting.extend(self.receiver.try_iter());
         !self.waiting.is_empty()
     }
 
-    /// Whether there is news, or the end of all news.
+    /// Whether a message about changed files, or about the end of the watcher, is waiting.
     fn has_news(&mut self) -> bool {
         self.has_any() && self.waiting.iter().any(|it| matches!(it, Message::News(_) | Message::End(_)))
     }
 
-    /// Returns the oldest message; waits for one.
+    /// Returns the oldest message. If no message is waiting, blocks until one arrives.
     ///
     /// # Errors
     /// When all senders are gone.
@@ -613,7 +625,7 @@ impl Inbox {
 }
 
 impl Pending {
-    /// Adds news to the pending news.
+    /// Adds `news` to the pending news.
     fn add(&mut self, news: &News) {
         self.kept = news.kept.iter().cloned().collect();
         self.changed.extend(news.changed.iter().cloned());
@@ -628,7 +640,7 @@ impl Pending {
 }
 
 fn failed(error: &anyhow::Error) -> (String, String) {
-    ("watch".to_owned(), format!("{error:#}; the last answer stays"))
+    ("watch".to_owned(), format!("{error:#}; the last answer is kept"))
 }
 
 fn milliseconds(since: Instant) -> u64 {

@@ -10,8 +10,8 @@ use ide::difference::Changed;
 use crate::settings;
 use crate::text::{self, style::Style};
 
-/// Prints the changes of an answer as text or JSON lines. Each cycle is written in one piece, so that a reader never
-/// sees an incomplete one.
+/// Prints the changes of an answer as text or JSON lines. All changes of one update are written in one piece, so that
+/// a reader of the output never sees only some of them.
 pub(super) struct Printer {
     /// The style of text output; `None` for JSON lines.
     pub(super) style: Option<Style>,

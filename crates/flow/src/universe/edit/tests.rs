@@ -5,7 +5,8 @@ use super::*;
 use crate::universe::SetId;
 use test_utils::rng::Rng;
 
-/// How a set was made; types and sets are given by number.
+/// The operation that created a set. The operands are numbers of types for the first four operations, and numbers of
+/// sets created before for the other three.
 #[derive(Clone, Debug)]
 enum Made {
     Cone(usize),
@@ -17,7 +18,8 @@ enum Made {
     Minus(usize, usize),
 }
 
-/// Types by number: parent, and whether there may be unknown subclasses. The first type is the root.
+/// For each type, the number of its parent, and whether the type may have unknown subclasses; `None` if the type is
+/// absent. Type 0 is the root.
 type Types = Vec<Option<(usize, bool)>>;
 
 fn name(i: usize) -> String {
@@ -34,7 +36,7 @@ fn all_of(types: &Types) -> Vec<Throwable> {
     (0..types.len()).filter_map(|i| throwable(types, i)).collect()
 }
 
-/// The types below a type, each before the types below it.
+/// Returns the direct and indirect subtypes of type `i`; each subtype comes after its own supertypes.
 fn below(types: &Types, i: usize) -> Vec<usize> {
     let mut acc = vec![i];
     for (j, it) in types.iter().enumerate().skip(1).filter(|it| it.0 != i) {
@@ -59,7 +61,7 @@ fn make(universe: &mut Universe, sets: &[SetId], made: &Made) -> SetId {
     }
 }
 
-/// Makes all sets of a history in a new universe.
+/// Applies the operations of `history` to a new universe, and returns the set that each operation creates.
 fn make_all(universe: &mut Universe, history: &[Made]) -> Vec<SetId> {
     let mut sets = Vec::new();
     for it in history {
@@ -69,7 +71,7 @@ fn make_all(universe: &mut Universe, history: &[Made]) -> Vec<SetId> {
     sets
 }
 
-/// Collects the types from which a set is made.
+/// Adds to `acc` the types that occur in operation `i` of the history or in the operations that created its operands.
 fn names_of(history: &[Made], i: usize, acc: &mut Vec<usize>) {
     match history[i] {
         Made::Cone(it) | Made::Exact(it) | Made::Surely(it) | Made::May(it) => acc.push(it),
@@ -80,8 +82,8 @@ fn names_of(history: &[Made], i: usize, acc: &mut Vec<usize>) {
     }
 }
 
-/// The part of a history that stays valid: the sets that name none of the types in `out`. Their operands are among
-/// them.
+/// Returns the operations of a history that remain valid if the types in `out` are removed, and their sets. An
+/// operation remains valid if none of these types occurs in the operation or in those that created its operands.
 fn living(history: &[Made], sets: &[SetId], out: &[usize]) -> (Vec<Made>, Vec<SetId>) {
     let mut place = vec![None; history.len()];
     let (mut kept, mut kept_sets) = (Vec::new(), Vec::new());
@@ -91,7 +93,7 @@ fn living(history: &[Made], sets: &[SetId], out: &[usize]) -> (Vec<Made>, Vec<Se
         if names.iter().any(|it| out.contains(it)) {
             continue;
         }
-        let at = |it: usize| place[it].expect("operands name no more types than the set made of them");
+        let at = |it: usize| place[it].expect("the operands of a valid set must be valid, too");
         let moved = match history[i] {
             Made::Join(a, b) => Made::Join(at(a), at(b)),
             Made::Meet(a, b) => Made::Meet(at(a), at(b)),
@@ -105,15 +107,15 @@ fn living(history: &[Made], sets: &[SetId], out: &[usize]) -> (Vec<Made>, Vec<Se
     (kept, kept_sets)
 }
 
-/// Adds or removes a type, or changes its parent; the types below it are removed and added again. Returns `false` if
-/// the universe refuses.
+/// Changes a universe with the types `before` into one with the types `types`: removes the types in `out`, then adds
+/// those of them that are in `types`. Returns `false` if the universe refuses one of these edits.
 fn edit(universe: &mut Universe, before: &Types, types: &Types, out: &[usize]) -> bool {
     let all_gone =
         out.iter().rev().filter(|it| before[**it].is_some()).all(|it| universe.remove(class(&name(*it))));
     all_gone && out.iter().filter_map(|&it| throwable(types, it)).all(|it| universe.add(it))
 }
 
-/// Makes some more sets.
+/// Appends at most five random operations to a history, and the sets that they create to `sets`.
 fn more(
     universe: &mut Universe,
     types: &Types,
@@ -140,8 +142,9 @@ fn more(
     }
 }
 
-/// Compares an edited universe with a new editable one and a new fixed one; returns the number of sets that have
-/// only types to come.
+/// Asserts that the sets of an edited universe have the same contents as those of a new editable universe and of a
+/// new one that is not editable. Returns the number of sets that contain no object but have another id than the empty
+/// set.
 fn compare(universe: &mut Universe, types: &Types, history: &[Made], sets: &[SetId], what: &str) -> usize {
     let (mut new, mut plain) = (Universe::editable(&all_of(types)), Universe::new(&all_of(types)));
     let (fresh, plain_sets) = (make_all(&mut new, history), make_all(&mut plain, history));
@@ -149,7 +152,7 @@ fn compare(universe: &mut Universe, types: &Types, history: &[Made], sets: &[Set
     let said = |it: &Universe, set: SetId| (text(it, set), it.parts_within(set), it.classes(set));
     let mut hollow = 0;
     for (i, (&ours, (&theirs, &plains))) in sets.iter().zip(fresh.iter().zip(&plain_sets)).enumerate() {
-        let about = || format!("{what}, set {i} of {history:?}, types {types:?}");
+        let about = || format!("universes compared: {what}, set {i} of {history:?}, types {types:?}");
         assert_eq!(said(universe, ours), said(&new, theirs), "{}", about());
         assert_eq!(said(universe, ours), said(&plain, plains), "{}", about());
         assert_eq!(universe.is_nothing(ours), plains == SetId::EMPTY, "{}", about());
@@ -229,7 +232,7 @@ fn an_added_type_is_in_the_sets_that_had_its_parents_unknown_subclasses() {
     assert!(it.is_subset(new, e) && !it.overlaps(new, f) && !it.overlaps(new, left));
     assert_eq!(it.masks(Some(class("N"))).surely, new);
     let without = it.minus(e, new);
-    assert_eq!(text(&it, without), "E+", "the other unknown subclasses of E remain");
+    assert_eq!(text(&it, without), "E+", "the set must still have the unknown subclasses of E");
     assert!(it.remove(class("N")));
     assert_eq!((text(&it, e), text(&it, left)), ("E+".to_owned(), "F+ T+".to_owned()));
 }
@@ -240,11 +243,11 @@ fn a_row_of_a_class_with_unknown_ancestors_may_catch_unknown_classes_but_no_know
     let may = it.masks(Some(class("X"))).may;
     assert!(it.add(ty("N", "T", true)));
     let (exact, cone) = (it.exact(class("N")), it.cone(class("N")));
-    assert!(!it.overlaps(may, exact), "N is known not to be an X");
-    assert!(it.overlaps(may, cone), "an unknown subclass of N may be an X");
+    assert!(!it.overlaps(may, exact), "the row for X cannot catch N, whose ancestors are known");
+    assert!(it.overlaps(may, cone), "the row for X may catch an unknown subclass of N");
     assert!(it.add(ty("Y", "?", true)));
     let exact = it.exact(class("Y"));
-    assert!(it.overlaps(may, exact), "the ancestors of Y are unknown");
+    assert!(it.overlaps(may, exact), "the row for X may catch Y, whose ancestors are unknown");
 }
 
 #[test]
@@ -267,12 +270,15 @@ fn a_set_of_types_to_come_is_empty_until_one_is_added() {
 #[test]
 fn types_that_existing_sets_cannot_place_are_refused() {
     let mut it = Universe::editable(&[ty("T", "", true), ty("Fin", "T", false), ty("X", "?", true)]);
-    assert!(!it.add(ty("N", "Fin", true)), "no set takes account of unknown classes below Fin");
+    assert!(!it.add(ty("N", "Fin", true)), "N must be refused, because Fin has no unknown subclasses");
     assert!(it.add(ty("N", "X", true)));
-    assert!(!it.remove(class("X")), "N is below it");
-    assert!(!it.add(ty("X", "T", true)), "X is there");
+    assert!(!it.remove(class("X")), "X must not be removed, because N is below X");
+    assert!(!it.add(ty("X", "T", true)), "X must be refused, because X is present");
     let mut it = Universe::editable(&[ty("T", "", true), ty("N", "X", true)]);
-    assert!(!it.add(ty("X", "T", true)), "N is placed elsewhere");
+    assert!(!it.add(ty("X", "T", true)), "X must be refused, because its subclass N is present");
     let mut it = Universe::new(&[ty("T", "", true)]);
-    assert!(!it.add(ty("N", "T", true)) && !it.remove(class("T")), "the universe is not editable");
+    assert!(
+        !it.add(ty("N", "T", true)) && !it.remove(class("T")),
+        "a universe that is not editable must refuse edits"
+    );
 }

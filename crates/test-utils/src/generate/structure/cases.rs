@@ -1,4 +1,5 @@
-//! The runs of a program on a JVM, and what can be compared with them.
+//! The runs of a generated program on a JVM, and the names of classes and methods with which their results are
+//! compared.
 
 use crate::jvm::{Arg, Case};
 
@@ -14,26 +15,28 @@ pub(super) enum Receiver {
     Exception(usize),
 }
 
-/// A call with all its runs.
+/// A call in the generated program, with all runs that make this call.
 #[derive(Clone, Debug)]
 pub struct RunGroup {
     /// The method that contains the call: `p/C.c0(Lp/I;)V`.
     pub caller: String,
-    /// The runs of the call.
+    /// The runs of the call: one for each receiver together with each initialiser that may fail, and one for each
+    /// receiver without a failing initialiser.
     pub runs: Vec<Run>,
-    /// Whether the runs show all exceptions of methods that the call can throw, provided that no class of the program
-    /// is missing.
+    /// Whether the runs show every exception that a method reached by the call can throw, provided that no class of
+    /// the program is missing.
     pub is_complete: bool,
 }
 
-/// One path through a program.
+/// One run of a program: it makes one call, and at most one initialiser fails.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// The method call to run.
+    /// The method call that starts the run.
     pub case: Case,
-    /// The method that the case runs.
+    /// The method that the case calls: `p/Call0.r0(I)V`.
     pub method: String,
-    /// The exception class of the initialiser that fails in this run, if that initialiser runs.
+    /// The class of the exception that the failing initialiser throws, if it is run; `None` if no initialiser fails
+    /// in this run.
     pub failing: Option<String>,
 }
 
@@ -58,7 +61,7 @@ impl Structure {
         it == of || self.exceptions[it].parent.is_ok_and(|it| self.is_exception_below(it, of))
     }
 
-    /// Each throwable class and its superclass, by name.
+    /// The names of each throwable class of the program and of its superclass.
     pub fn thrown_classes(&self) -> Vec<(String, String)> {
         let mut acc = Vec::new();
         for (i, it) in self.exceptions.iter().enumerate() {
@@ -68,12 +71,12 @@ impl Structure {
         acc
     }
 
-    /// Whether initialisers throw this class.
+    /// Whether some initialiser throws exceptions of this class.
     pub fn is_failure(&self, class: &str) -> bool {
         (0..self.types.len()).any(|it| self.failure(it) == class)
     }
 
-    /// All calls, each with all its runs.
+    /// All calls of the program, each with all its runs.
     pub fn runs(&self) -> Vec<RunGroup> {
         (0..self.calls.len()).map(|it| self.group(it)).collect()
     }
@@ -96,7 +99,7 @@ impl Structure {
         RunGroup { caller, runs, is_complete: self.is_complete(call) }
     }
 
-    /// Whether for each method that the call can reach, all that it can do happens in some run.
+    /// Whether the runs of the call show everything that each method reached by the call can do.
     fn is_complete(&self, call: usize) -> bool {
         match self.calls[call].kind {
             CallKind::Virtual(_, name) => self.is_plain(name),
@@ -117,8 +120,8 @@ impl Structure {
         }
     }
 
-    /// Whether no method of this name calls other methods on `this`, because the targets of such a call depend on the
-    /// receiver of the first one.
+    /// Whether no method of this name calls another method on `this`. If one did, the target of the inner call would
+    /// depend on the receiver of the outer call.
     fn is_plain(&self, name: char) -> bool {
         let mut methods = self.types.iter().flat_map(|it| &it.methods).filter(|it| it.name == name);
         methods.all(|it| !matches!(it.body, Body::OnThis(_) | Body::OnReplaced(..)))

@@ -1,4 +1,4 @@
-//! The random choice of a program and of its changes.
+//! Chooses a random program, and random changes of it.
 
 use crate::rng::Rng;
 
@@ -11,7 +11,7 @@ const PLATFORM: [&str; 4] =
     ["java/lang/RuntimeException", "java/lang/Exception", "java/lang/Error", "java/lang/Throwable"];
 
 impl Structure {
-    /// Generates the program of this seed, which every JVM since Java 17 can load.
+    /// Generates the program of this seed. Every JVM since Java 17 can load the program.
     pub fn new(seed: u64) -> Structure {
         let mut rng = Rng::new(seed);
         let root = format!("g/x{seed:x}");
@@ -50,7 +50,7 @@ impl Structure {
         it
     }
 
-    /// Makes one or two changes to a type or a call; the result need not load any more.
+    /// Makes one or two changes to a type or a call. A JVM need not be able to load the changed program.
     pub fn change(&mut self, rng: &mut Rng) {
         let at = rng.below(self.types.len() as u32) as usize;
         match rng.below(12) {
@@ -125,7 +125,7 @@ impl Structure {
         }
     }
 
-    /// Whether a class of this package may name the type.
+    /// Whether a class of this package may access the type; always true if `package` is `None`.
     fn is_accessible(&self, it: usize, package: Option<char>) -> bool {
         package.is_none_or(|package| self.types[it].is_public || self.types[it].package == package)
     }
@@ -146,7 +146,7 @@ impl Structure {
         rng.pick(&parents).copied().filter(|_| rng.chance(80))
     }
 
-    /// Whether the type can be sealed: HotSpot requires a permitted subclass in another package to be public.
+    /// Whether the type can be sealed. HotSpot requires that a permitted subclass in another package is public.
     fn may_seal(&self, at: usize) -> bool {
         let it = &self.types[at];
         let fits = |&child: &usize| self.types[child].is_public || self.types[child].package == it.package;
@@ -154,7 +154,7 @@ impl Structure {
         it.version == 61 && !children.is_empty() && children.iter().all(fits)
     }
 
-    /// Gives a type a nest host of its package that has no host itself.
+    /// Gives the type a nest host: another type of the same package that has no nest host itself.
     fn nest(&mut self, rng: &mut Rng, at: usize) {
         let is_host = |it: usize| self.types.iter().any(|other| other.host.is_some_and(|host| host.0 == it));
         let fits = |it: &usize| {
@@ -167,7 +167,7 @@ impl Structure {
         }
     }
 
-    /// Chooses the methods of a type; their bodies may name all types.
+    /// Chooses the methods of a type. Their bodies may refer to all types.
     fn write(&mut self, rng: &mut Rng, at: usize) {
         let mut methods = Vec::new();
         for name in ['m', 'k', 'n', 'h', 's'] {
@@ -216,7 +216,8 @@ impl Structure {
         Some(Method { name, visible, is_static: name == 's', is_abstract, ghost, body })
     }
 
-    /// Chooses the body of a method. It calls only methods with a later name in `mknhs`, so it terminates.
+    /// Chooses the body of the method `name`. The body calls only the method of the same name in a supertype, or a
+    /// method whose name comes later in the order `m`, `k`, `n`, `h`, `s`; so each call terminates.
     fn some_body(&self, rng: &mut Rng, at: usize, name: char) -> Body {
         let throw = Body::Throw(rng.below(self.exceptions.len() as u32) as usize);
         if matches!(name, 'h' | 's') {
@@ -257,7 +258,8 @@ impl Structure {
         }
     }
 
-    /// Whether the type may call a static method of another type; before version 52, not one of an interface.
+    /// Whether the type `at` may call a static method of the type `of`. Before version 52, `of` must not be an
+    /// interface.
     fn may_call_static(&self, at: usize, of: usize) -> bool {
         self.types[at].version >= 52 || !self.is_interface(of)
     }
@@ -341,7 +343,8 @@ impl Structure {
         Call { at, kind, catches }
     }
 
-    /// A call of a protected method of another package, from a subclass or from elsewhere.
+    /// Chooses a call of a protected method that a class of another package declares, from a subclass of that class
+    /// or from another class; `None` if there is no such method.
     fn protected_call(&self, rng: &mut Rng) -> Option<Call> {
         let is_other = |named: usize| {
             let declares = |it: &usize| self.method(*it, 'n').is_some();

@@ -1,10 +1,11 @@
-//! The shapes that the rules distinguish, and the number of times that a program has each.
+//! The shapes of code that the rules about calls distinguish, and the number of times that a program has each shape.
 
 use super::{Body, CallKind, FunctionCode, Method, Structure, TypeKind, Visible};
 
 type Count = fn(&Structure) -> usize;
 
-/// Each shape, with its name and the function that counts it.
+/// The name of each shape of code that the rules about calls distinguish, with the function that counts how often a
+/// program contains the shape.
 const SHAPES: [(&str, Count); 54] = [
     // Interfaces.
     ("default method", |it| it.count_methods(|at, m| it.is_interface(at) && m.is_default())),
@@ -21,7 +22,7 @@ const SHAPES: [(&str, Count); 54] = [
             |_, body| matches!(body, Body::Static(of) if it.is_interface(of) && it.method(of, 's').is_some()),
         )
     }),
-    ("default method calls on this", |it| {
+    ("default method that calls a method on this", |it| {
         it.count_methods(|at, m| it.is_interface(at) && m.is_default() && matches!(m.body, Body::OnThis(_)))
     }),
     ("default method of a superinterface, called by name", |it| {
@@ -31,30 +32,30 @@ const SHAPES: [(&str, Count); 54] = [
             matches!(m.body, Body::Super(of) if is_default(of)) && !m.is_private() && at > 0
         })
     }),
-    ("default inherited by a class whose superclass has the method's interface", |it| {
+    ("default method inherited by a class whose superclass has the method's interface", |it| {
         it.count_new_defaults()
     }),
-    ("default inherited through abstract classes", |it| it.count_far_defaults()),
-    ("default that overrides a default", |it| {
+    ("default method inherited through an abstract class", |it| it.count_far_defaults()),
+    ("default method that overrides a default method", |it| {
         it.count_methods(|at, m| {
             let above = |of: &usize| it.method(*of, m.name).is_some_and(Method::is_default);
             it.is_interface(at) && m.is_default() && it.above(at).iter().skip(1).any(above)
         })
     }),
-    ("default made abstract again", |it| {
+    ("abstract method that overrides a default method", |it| {
         it.count_methods(|at, m| {
             let above = |of: &usize| it.method(*of, m.name).is_some_and(Method::is_default);
             m.is_abstract && it.above(at).iter().skip(1).any(above)
         })
     }),
-    ("conflict of defaults", |it| it.count_selections(|candidates| n_defaults(candidates) > 1)),
-    ("one default among abstract methods", |it| {
+    ("conflict of default methods", |it| it.count_selections(|candidates| n_defaults(candidates) > 1)),
+    ("one default method among abstract methods of the superinterfaces", |it| {
         it.count_selections(|candidates| n_defaults(candidates) == 1 && candidates.len() > 1)
     }),
-    ("nothing but abstract methods", |it| {
+    ("only abstract methods in the superinterfaces", |it| {
         it.count_selections(|candidates| n_defaults(candidates) == 0 && !candidates.is_empty())
     }),
-    ("class method before a default", |it| {
+    ("method of a class that takes precedence over a default method", |it| {
         it.count_methods(|at, m| {
             let is_default =
                 |of: &usize| it.is_interface(*of) && it.method(*of, m.name).is_some_and(Method::is_default);
@@ -63,11 +64,13 @@ const SHAPES: [(&str, Count); 54] = [
     }),
     // Nests.
     ("member of a nest", |it| it.count_types(|at| it.types[at].host.is_some_and(|it| it.1))),
-    ("member that its host does not list", |it| {
+    ("member of a nest that its host does not list", |it| {
         it.count_types(|at| it.types[at].host.is_some_and(|it| !it.1))
     }),
     ("private method of a nestmate, called", |it| it.count_private(|same, of_nest| !same && of_nest)),
-    ("private method of a stranger, called", |it| it.count_private(|same, of_nest| !same && !of_nest)),
+    ("private method of a class of another nest, called", |it| {
+        it.count_private(|same, of_nest| !same && !of_nest)
+    }),
     ("private method of the class itself, called", |it| it.count_private(|same, _| same)),
     // Packages.
     ("type of package access", |it| it.count_types(|at| !it.types[at].is_public)),
@@ -78,7 +81,7 @@ const SHAPES: [(&str, Count); 54] = [
     ("protected method of another package, called by a subclass", |it| {
         it.count_calls(|at, kind| it.is_protected_call(at, kind, true))
     }),
-    ("protected method of another package, called by a stranger", |it| {
+    ("protected method of another package, called by a class that is not a subclass", |it| {
         it.count_calls(|at, kind| it.is_protected_call(at, kind, false))
     }),
     // Sealed types and records.
@@ -92,14 +95,18 @@ const SHAPES: [(&str, Count); 54] = [
     ("initialiser of a class", |it| {
         it.count_types(|at| it.types[at].has_initializer && !it.is_interface(at))
     }),
-    ("initialiser of an interface with code of instances", |it| it.count_interface_initializers(true)),
-    ("initialiser of an interface without", |it| it.count_interface_initializers(false)),
-    ("initialiser above another class", |it| {
+    ("initialiser of an interface that has instance methods with code", |it| {
+        it.count_interface_initializers(true)
+    }),
+    ("initialiser of an interface that has no instance methods with code", |it| {
+        it.count_interface_initializers(false)
+    }),
+    ("class whose superclass has an initialiser", |it| {
         it.count_types(|at| it.types[at].parent.is_some_and(|it_| it.types[it_].has_initializer))
     }),
     // Ghosts.
     ("ghost", |it| it.count_methods(|_, m| m.ghost.is_some())),
-    ("ghost that promises never to throw something", |it| {
+    ("ghost that promises never to throw a certain exception", |it| {
         it.count_methods(|_, m| m.ghost.as_ref().is_some_and(|it| !it.is_empty()))
     }),
     // Classes.
@@ -107,24 +114,24 @@ const SHAPES: [(&str, Count); 54] = [
     ("method of the superclass, called by name", |it| {
         it.count_methods(|_, m| matches!(m.body, Body::Super(of) if !it.is_interface(of) && it.method(of, m.name).is_some()))
     }),
-    ("call in a constructor on this", |it| {
+    ("call of a method on this in a constructor", |it| {
         it.count_types(|at| matches!(it.types[at].constructor, Some(Body::OnThis(_))))
     }),
-    ("call in a constructor on this, of a subclass", |it| {
+    ("constructor of a class whose superclass calls a method on this in its constructor", |it| {
         let calls = |at: usize| matches!(it.types[at].constructor, Some(Body::OnThis(_)));
         it.count_types(|at| it.types[at].constructor.is_some() && it.types[at].parent.is_some_and(calls))
     }),
-    ("call in a constructor on another object in the place of this", |it| {
+    ("call in a constructor on another object, stored to the local of this", |it| {
         it.count_types(|at| matches!(it.types[at].constructor, Some(Body::OnReplaced(..))))
     }),
-    ("call in a method on another object in the place of this", |it| {
+    ("call in a method on another object, stored to the local of this", |it| {
         it.count_methods(|_, m| matches!(m.body, Body::OnReplaced(..)))
     }),
     // Function objects.
     ("lambda", |it| it.count_functions(|it| matches!(it, FunctionCode::Lambda(_)))),
     ("reference to a method", |it| it.count_functions(|it| matches!(it, FunctionCode::Bound(..)))),
     ("reference to a constructor", |it| it.count_functions(|it| matches!(it, FunctionCode::New(_)))),
-    ("function object with a default", |it| {
+    ("function object of an interface with a default method", |it| {
         let has_default = |of: usize| {
             let mut methods = it.above(of).into_iter().flat_map(|at| &it.types[at].methods);
             methods.any(Method::is_default)
@@ -132,18 +139,22 @@ const SHAPES: [(&str, Count); 54] = [
         it.functions.iter().filter(|it| has_default(it.interface)).count()
     }),
     // Exceptions.
-    ("exception below another", |it| it.exceptions.iter().filter(|it| it.parent.is_ok()).count()),
+    ("exception whose superclass is an exception of the program", |it| {
+        it.exceptions.iter().filter(|it| it.parent.is_ok()).count()
+    }),
     ("checked exception", |it| {
         it.exceptions.iter().filter(|it| matches!(it.parent, Err("java/lang/Exception"))).count()
     }),
-    ("thrown with its subclasses", |it| {
+    ("exception thrown by a call that also throws its subclasses", |it| {
         it.count_calls(|_, kind| matches!(kind, CallKind::Raise(of) if it.exceptions.iter().any(|it| it.parent == Ok(of))))
     }),
-    ("row that catches", |it| it.calls.iter().filter(|it| matches!(it.catches, Some((_, false)))).count()),
-    ("row whose handler throws again", |it| {
+    ("row whose handler does not rethrow the exception", |it| {
+        it.calls.iter().filter(|it| matches!(it.catches, Some((_, false)))).count()
+    }),
+    ("row whose handler rethrows the exception", |it| {
         it.calls.iter().filter(|it| matches!(it.catches, Some((_, true)))).count()
     }),
-    ("row for a subclass of the thrown class", |it| {
+    ("row that catches a subclass of the thrown class", |it| {
         let is_below = |a: usize, b: usize| a != b && it.is_exception_below(a, b);
         let matches = |call: &&super::Call| matches!((call.kind, call.catches), (CallKind::Raise(of), Some((caught, _))) if is_below(caught, of));
         it.calls.iter().filter(matches).count()
@@ -159,14 +170,14 @@ impl Method {
         self.visible == Visible::Private
     }
 
-    /// Whether the method is a default method; the caller must know that it belongs to an interface.
+    /// Whether the method is a default method, if it belongs to an interface.
     fn is_default(&self) -> bool {
         !self.is_static && !self.is_abstract && !self.is_private()
     }
 }
 
 impl Structure {
-    /// The number of occurrences of each shape in the program, by its name.
+    /// The name of each shape of code, with the number of its occurrences in the program.
     pub fn shapes(&self) -> impl Iterator<Item = (&'static str, usize)> + '_ {
         SHAPES.iter().map(|(name, count)| (*name, count(self)))
     }
@@ -180,7 +191,8 @@ impl Structure {
         (0..self.types.len()).map(of).sum()
     }
 
-    /// Counts bodies of methods, and calls that do the same as such bodies.
+    /// Counts the method bodies for which `is` holds, and the calls in `calls` that do what such a body does. `is`
+    /// gets the index of the type that contains the body or call.
     fn count_bodies(&self, is: impl Fn(usize, Body) -> bool) -> usize {
         let calls = self.count_calls(|at, kind| match kind {
             CallKind::Static(of) => is(at, Body::Static(of)),
@@ -190,7 +202,8 @@ impl Structure {
         self.count_methods(|at, m| is(at, m.body)) + calls
     }
 
-    /// Counts calls by the type that contains them; `usize::MAX` stands for a class of its own.
+    /// Counts the calls for which `is` holds. `is` gets the index of the type that contains the call, or `usize::MAX`
+    /// if a separate class contains it, and the kind of the call.
     fn count_calls(&self, is: impl Fn(usize, CallKind) -> bool) -> usize {
         self.calls.iter().filter(|it| is(it.at.unwrap_or(usize::MAX), it.kind)).count()
     }
@@ -207,8 +220,8 @@ impl Structure {
         })
     }
 
-    /// Counts calls of existing private methods. `is` is given whether the called class is the caller itself, and
-    /// whether it is in the caller's nest.
+    /// Counts the calls of existing private methods for which `is` holds. `is` gets two flags: whether the caller
+    /// calls a method of its own class, and whether the called class is in the same nest as the caller.
     fn count_private(&self, is: impl Fn(bool, bool) -> bool) -> usize {
         let nest = |at: usize| match self.types.get(at).and_then(|it| it.host) {
             Some((host, true)) => host,
@@ -219,8 +232,8 @@ impl Structure {
         })
     }
 
-    /// Counts methods of package access for which a subclass has a method of the same name, in the same or in another
-    /// package.
+    /// Counts the methods named `n` for which a superclass has a method of the same name with package access. Only
+    /// superclasses in the same package count if `same_package`, only those in other packages otherwise.
     fn count_hidden(&self, same_package: bool) -> usize {
         self.count_methods(|at, m| {
             let hides = |above: &usize| {
@@ -242,7 +255,7 @@ impl Structure {
         is_protected && from.package != self.types[owner].package && is_below == from_subclass
     }
 
-    /// The maximally specific methods of a name among a type's superinterfaces (JVMS §5.4.3.3).
+    /// The maximally specific methods of this name among the superinterfaces of a type (JVMS §5.4.3.3).
     pub(super) fn candidates(&self, at: usize, name: char) -> Vec<&Method> {
         let declares = |it: &usize| self.is_interface(*it) && self.method(*it, name).is_some();
         let all: Vec<usize> = self.above(at).into_iter().filter(declares).collect();
@@ -250,18 +263,19 @@ impl Structure {
         all.iter().copied().filter(is_most).filter_map(|it| self.method(it, name)).collect()
     }
 
-    /// Whether the class or a superclass has the method.
+    /// Whether the class or one of its superclasses declares the method.
     pub(super) fn has_in_classes(&self, at: usize, name: char) -> bool {
         self.method(at, name).is_some()
             || self.types[at].parent.is_some_and(|it| self.has_in_classes(it, name))
     }
 
-    /// Whether several default methods are maximally specific.
+    /// Whether a class inherits several maximally specific default methods of this name, and declares none itself.
     pub(super) fn is_conflict(&self, at: usize, name: char) -> bool {
         self.method(at, name).is_none() && n_defaults(&self.candidates(at, name)) > 1
     }
 
-    /// Counts concrete classes that select a method from the candidates of their interfaces.
+    /// Counts the concrete classes that select the method `m` or `k` from their interfaces, if `is` holds for the
+    /// maximally specific methods of this name.
     fn count_selections(&self, is: impl Fn(&[&Method]) -> bool) -> usize {
         let selects = |at: usize, name| {
             self.is_concrete(at) && !self.has_in_classes(at, name) && is(&self.candidates(at, name))
@@ -269,8 +283,8 @@ impl Structure {
         ['m', 'k'].into_iter().map(|name| self.count_types(|at| selects(at, name))).sum()
     }
 
-    /// Counts classes `C` as in `C extends B implements I`, `B implements J`, `I extends J`, where `I` has a default
-    /// for a method of `J`.
+    /// Counts the classes `C` declared as in `C extends B implements I`, `B implements J`, `I extends J`, where a
+    /// default method of `I` overrides a method of `J`.
     fn count_new_defaults(&self) -> usize {
         let is_one = |at: usize, name: char| {
             let Some(parent) = self.types[at].parent else { return false };

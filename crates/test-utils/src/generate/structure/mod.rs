@@ -1,10 +1,10 @@
 //! Random programs with every shape of class that the rules about calls distinguish: what types inherit from each
-//! other, who may use what, who initialises whom. Bodies are short and without loops, so the exceptions of a call
-//! show where it went.
+//! other, who may use what, who initialises whom. Bodies are short and without loops, so the exceptions that a call
+//! throws show where it went.
 //!
-//! A method of a program throws an exception of a certain class, or calls one other method. An initialiser fails if
-//! the number in `Control.k` is its own. A run on a JVM thus shows one path through the program, and all runs
-//! together show what each call may do. If all classes are known, they show exactly that.
+//! A method of a program throws an exception of a certain class, or calls one other method. Each initialiser has a
+//! number, and fails if `Control.k` is this number. One run on a JVM thus shows one path through the program, and all
+//! runs together show what each call may do. If all classes are known, the runs show exactly that.
 //!
 //! The methods `m` and `k` belong to interfaces and are public everywhere, because HotSpot deviates from the JVMS
 //! where other methods hide such a method (see `program/tests/resolution/generate.rs`). `n` belongs to classes only,
@@ -19,7 +19,7 @@ pub use cases::{Run, RunGroup};
 
 use crate::asm::{AsmError, Assembled};
 
-/// A random program. It can be [changed](Structure::change), as by a programmer who edits one class after another.
+/// A random program. [`Structure::change`] edits it as a programmer would, one class after another.
 #[derive(Clone, Debug)]
 pub struct Structure {
     /// The package that contains all packages of the program.
@@ -30,24 +30,25 @@ pub struct Structure {
     calls: Vec<Call>,
 }
 
-/// A class or interface. All its supertypes in the program come before it.
+/// A class or interface. All its supertypes in the program have smaller indices.
 #[derive(Clone, Debug)]
 struct Type {
     kind: TypeKind,
-    /// The last part of the package: `p` or `q`.
+    /// The last part of the package name: `p` or `q`.
     package: char,
     is_public: bool,
     is_abstract: bool,
     version: u16,
     parent: Option<usize>,
     interfaces: Vec<usize>,
-    /// Whether the type is sealed, so that it lists its subtypes.
+    /// Whether the type is sealed, so that it lists its subtypes as permitted.
     is_sealed: bool,
-    /// The class that the type names as its nest host, and whether that class lists the type as a member.
+    /// The type that this type names as its nest host, and whether that host lists this type as a member.
     host: Option<(usize, bool)>,
     has_initializer: bool,
     methods: Vec<Method>,
-    /// The body of the constructor with a parameter, after the call of the superclass's constructor.
+    /// What the constructor with a parameter does after the call of the superclass's constructor; `None` if there is
+    /// no such constructor.
     constructor: Option<Body>,
 }
 
@@ -64,7 +65,7 @@ struct Method {
     visible: Visible,
     is_static: bool,
     is_abstract: bool,
-    /// For a ghost: the exceptions that it promises never to throw.
+    /// The exceptions that the method promises never to throw, if it is a ghost; `None` for other methods.
     ghost: Option<Vec<usize>>,
     body: Body,
 }
@@ -77,31 +78,31 @@ enum Visible {
     Private,
 }
 
-/// The code of a method.
+/// What a method does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Body {
     Nothing,
-    /// Throws a new exception.
+    /// Throws a new exception of this class.
     Throw(usize),
     /// Calls the method of the same name in a direct supertype.
     Super(usize),
     /// Calls the method of this name on `this`.
     OnThis(char),
-    /// Like `OnThis`, after another object of a subclass was stored to local 0.
+    /// Stores another object, of the given subclass, to local 0; then calls the method of this name on it.
     OnReplaced(usize, char),
-    /// Creates an object and calls its private method.
+    /// Creates an object of the type, and calls its private method `h`.
     Private(usize),
-    /// Calls the static method of a type.
+    /// Calls the static method `s` of the type.
     Static(usize),
 }
 
-/// A throwable class whose superclass is an earlier one or a class of the platform.
+/// A throwable class. Its superclass is an earlier class of the program, or a class of the platform.
 #[derive(Clone, Debug)]
 struct Exception {
     parent: Result<usize, &'static str>,
 }
 
-/// A function object for a method of an interface.
+/// A function object that implements a method of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FunctionObject {
     interface: usize,
@@ -111,44 +112,46 @@ struct FunctionObject {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FunctionCode {
-    /// A lambda that throws.
+    /// A lambda that throws a new exception of this class.
     Lambda(usize),
-    /// `object::method`.
+    /// The method reference `object::method`: the class of the object, and the name of the method.
     Bound(usize, char),
-    /// `Class::new`.
+    /// The method reference `Class::new`.
     New(usize),
 }
 
-/// A method that contains one call.
+/// A method that makes one call.
 #[derive(Clone, Debug)]
 struct Call {
-    /// The type that contains the method; otherwise the package of a separate class that contains it.
+    /// The type that contains the method (`Ok`), or the package of a separate class that contains the method (`Err`).
     at: Result<usize, char>,
     kind: CallKind,
-    /// A row around the call, and whether its handler rethrows the exception. Only in separate classes.
+    /// The class caught by a row around the call, and whether the handler rethrows the exception; `None` if there is
+    /// no row. Only methods in separate classes have a row.
     catches: Option<(usize, bool)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CallKind {
-    /// A call on an object that is passed to the method.
+    /// A call of the method of this name on an object of this type, which the method gets as its parameter.
     Virtual(usize, char),
     Static(usize),
-    /// Creates an object, with the constructor that has a parameter or with the other one.
+    /// Creates an object of the type: by the constructor with a parameter if the flag is set, otherwise by the one
+    /// without.
     New(usize, bool),
-    /// Creates an object and calls its private method.
+    /// Creates an object of the type, and calls its private method `h`.
     Private(usize),
-    /// Throws the exception that is passed to the method.
+    /// Throws an exception of this class, which the method gets as its parameter.
     Raise(usize),
 }
 
 const CONTROL: &str = "Control";
 
 impl Structure {
-    /// Assembles the class files: one for each type, exception and call, and the factories.
+    /// Assembles the class files: one for each type, each exception and each call, and the factories.
     ///
     /// # Errors
-    /// The error of the assembler, which only a bug in this generator can cause.
+    /// Fails if the assembler fails, which only a bug in this generator can cause.
     pub fn classes(&self) -> Result<Vec<Assembled>, AsmError> {
         let mut acc = Vec::new();
         for text in self.texts() {
@@ -164,10 +167,11 @@ impl Structure {
         Ok(acc)
     }
 
-    /// The classes of the platform that programs name, with the members that they use, for tests that read no JDK.
+    /// Assembles the classes of the platform that programs use, with the members that they use, for tests that read
+    /// no JDK.
     ///
     /// # Errors
-    /// See [`Structure::classes`].
+    /// Fails if the assembler fails, which only a bug in this generator can cause.
     pub fn platform() -> Result<Vec<Assembled>, AsmError> {
         let mut acc = Vec::new();
         for text in text::platform() {
@@ -180,7 +184,7 @@ impl Structure {
         self.types[it].kind == TypeKind::Interface
     }
 
-    /// Whether the type can have objects of its own.
+    /// Whether the type can have direct instances.
     fn is_concrete(&self, it: usize) -> bool {
         !self.is_interface(it) && !self.types[it].is_abstract
     }
@@ -190,7 +194,7 @@ impl Structure {
         it.parent.into_iter().chain(it.interfaces.iter().copied())
     }
 
-    /// The type and its supertypes, the type first, the others in no particular order.
+    /// The type and all its supertypes: the type first, the supertypes in no particular order.
     fn above(&self, it: usize) -> Vec<usize> {
         let (mut acc, mut at) = (vec![it], 0);
         while let Some(&next) = acc.get(at) {

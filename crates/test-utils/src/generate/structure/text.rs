@@ -1,4 +1,4 @@
-//! The classes of a program as text for the assembler.
+//! The classes of a generated program as text for the assembler.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ const RECORDS: &str = "invokestatic java/lang/runtime/ObjectMethods.bootstrap(\
     Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/TypeDescriptor;\
     Ljava/lang/Class;Ljava/lang/String;[Ljava/lang/invoke/MethodHandle;)Ljava/lang/Object;";
 
-/// The classes of the platform that programs name, with the members that they use.
+/// The assembler text of each class of the platform that programs use, with the members that they use.
 pub(super) fn platform() -> Vec<String> {
     let mut acc = vec![
         ".class public super java/lang/Object\n.super none\n.method public <init>()V\n return\n.end\n"
@@ -62,7 +62,8 @@ impl Structure {
         acc
     }
 
-    /// The ghosts of the program, in the form that [`crate::ghosts`] needs.
+    /// The ghosts of the program, each with the exceptions that it promises never to throw, in
+    /// the form that [`crate::ghosts::with_ghosts`] takes.
     pub(super) fn ghosts(&self) -> BTreeMap<String, Vec<String>> {
         let mut acc = BTreeMap::new();
         for (i, it) in self.types.iter().enumerate() {
@@ -83,7 +84,7 @@ impl Structure {
         format!("{}/E{it}", self.root)
     }
 
-    /// The exception class that the initialiser of a type throws.
+    /// The name of the exception class that the initialiser of a type throws.
     pub(super) fn failure(&self, of: usize) -> String {
         format!("{}/X{of}", self.root)
     }
@@ -101,18 +102,18 @@ impl Structure {
         format!("{}/{package}/Make", self.root)
     }
 
-    /// The class with the runs of a call.
+    /// The name of the class whose methods `r0`, `r1`, … start the runs of the call.
     pub(super) fn call_name(&self, it: usize) -> String {
         let package = self.calls[it].at.map_or_else(|it| it, |it| self.types[it].package);
         format!("{}/{package}/Call{it}", self.root)
     }
 
-    /// The class that contains the call.
+    /// The name of the class that contains the call.
     pub(super) fn caller_name(&self, it: usize) -> String {
         self.calls[it].at.map_or_else(|_| self.call_name(it), |it| self.name(it))
     }
 
-    /// The parameter of the method that contains the call.
+    /// The descriptor of the parameter of the method that contains the call; empty if the method has none.
     pub(super) fn parameter(&self, it: usize) -> String {
         match self.calls[it].kind {
             CallKind::Virtual(named, _) => format!("L{};", self.name(named)),
@@ -204,8 +205,9 @@ impl Structure {
         }
     }
 
-    /// A static initialiser that throws if `Control.k` is its number. The only label has the same frame as the
-    /// method's entry, 17 bytes after the start.
+    /// The assembler text of a static initialiser that throws if the field `Control.k` is the number of the type (its
+    /// index plus one). The only jump target, 17 bytes after the start, has the same stack map frame as the method's
+    /// entry.
     fn initializer(&self, at: usize) -> String {
         let failure = new(&self.failure(at));
         format!(
@@ -258,18 +260,20 @@ impl Structure {
         if self.is_interface(named) { "invokeinterface" } else { "invokevirtual" }
     }
 
-    /// The word that the assembler needs before the name of an interface.
+    /// The word `interface`, which the assembler needs before the name of an interface; empty for a class.
     fn word(&self, named: usize) -> &'static str {
         if self.is_interface(named) { "interface " } else { "" }
     }
 
-    /// Before version 55, a class may call only its own private methods, and by another instruction.
+    /// Assembler text that creates an object of a type and calls the object's private method. Before version 55, a
+    /// class may call only its own private methods, and only by `invokespecial`.
     fn private(&self, at: usize, of: usize) -> String {
         let invoke = if at == of && self.types[at].version < 55 { "invokespecial" } else { "invokevirtual" };
         format!("{} {invoke} {}.h()V\n", new(&self.name(of)), self.name(of))
     }
 
-    /// The class that creates objects for other classes.
+    /// The assembler text of a class whose static methods create the objects and function objects of a package for
+    /// the classes that start runs.
     fn factory(&self, package: char) -> String {
         let name = self.factory_name(package);
         let mut out = format!(".class public super {name}\n.version 55.0\n");
@@ -310,7 +314,8 @@ impl Structure {
         out + &methods
     }
 
-    /// The class with the runs of a call, and with the call itself unless a type contains it.
+    /// The assembler text of the class whose methods `r0`, `r1`, … start the runs of the call, one for each receiver.
+    /// The class also contains the call itself unless a type contains it.
     fn call_class(&self, i: usize) -> String {
         let call = &self.calls[i];
         // In later versions, handlers would need frames.
@@ -378,7 +383,7 @@ fn new(class: &str) -> String {
     format!(" new {class}\n dup\n invokespecial {class}.<init>()V\n")
 }
 
-/// A class with only a constructor, which calls that of its superclass.
+/// The assembler text of a class that has only a constructor, which calls the constructor of the superclass.
 fn subclass(name: &str, parent: &str) -> String {
     format!(
         ".class public super {name}\n.super {parent}\n.method public <init>()V\n aload_0\n \
@@ -387,7 +392,8 @@ fn subclass(name: &str, parent: &str) -> String {
 }
 
 impl Type {
-    /// Whether initialising a subclass runs the initialiser of this interface (JVMS §5.5).
+    /// Whether the interface has methods with code that are not static. If it has, initialising an implementing class
+    /// also runs the initialiser of the interface (JVMS §5.5).
     pub(super) fn has_instance_code(&self) -> bool {
         self.methods.iter().any(|it| !it.is_static && !it.is_abstract)
     }
