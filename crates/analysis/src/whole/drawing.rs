@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use bir::body::{Body, Expr, Instr, InstrId, ordinal};
-use classfile::names::FieldRef;
 use flow::cfg::{Drawing, NodeId, draw_with};
 use flow::facts::contains;
+use flow::named::{named_by_expr, named_by_instr};
 use flow::places::EarlierRows;
 use flow::summary::{Access, Sources};
 use flow::throwables::well_known;
@@ -20,7 +20,7 @@ use super::flows::flows_of;
 use super::graph::{Graph, Propagates, RaisedSet, SetRef};
 use super::implicit::load_class;
 use super::lattice::{Exceptions, Flow, OpenCause, Value};
-use super::linking::{Accessor, field_error, link_error};
+use super::linking::{Resolved, failing, link_error};
 use super::reads::{Read, note};
 use super::resolving::{Resolving, resolving_flows};
 use super::sets::{Sets, Texts};
@@ -28,7 +28,7 @@ use super::sites::Node;
 use super::solved::SolvedProgram;
 use super::why::{why, why_call};
 use crate::parts::MethodCode;
-use crate::summary::{CodeSummary, MethodSummary};
+use crate::summary::MethodSummary;
 
 /// The state while the control-flow graph of one method is drawn.
 struct Draw<'a> {
@@ -52,7 +52,7 @@ pub(super) fn draw(program: &SolvedProgram, sets: &mut Sets, id: MethodId, code:
     let MethodSummary::Known(summary) = program.calls.classes.summary(id) else { return Graph::default() };
     let mut walk = Sources::new(&code.body, &code.facts);
     let resolving = Resolving::new(&program.calls, id.class, &code.body);
-    let failing = failing_fields(program, id, summary);
+    let failing: Vec<(Resolved, LinkError)> = failing(&program.calls, id, summary).collect();
     let mut acc = Draw {
         program,
         ex,
@@ -130,21 +130,6 @@ fn nearest(program: &SolvedProgram, of: Node) -> Why {
     }
 }
 
-/// Returns the field accesses in the method `id` that fail when the field is linked, each with its link error.
-fn failing_fields(
-    program: &SolvedProgram,
-    id: MethodId,
-    summary: &CodeSummary,
-) -> Vec<(FieldRef, Access, LinkError)> {
-    let accessor = Accessor::of(&program.calls, id);
-    let fields = summary.summary.fields.iter();
-    fields
-        .filter_map(|&(field, access)| {
-            Some((field, access, field_error(&program.calls, accessor, field, access)?))
-        })
-        .collect()
-}
-
 /// Exceptions that an instruction raises, with the rows that may catch them in addition to the rows that cover the
 /// instruction.
 #[derive(Clone, Copy)]
@@ -157,34 +142,29 @@ struct Raised<'a> {
     earlier: &'a [u32],
 }
 
-/// Returns the link errors of the accesses of `failing` that occur in the instruction `instr`. The `bool` is true if
-/// the access may be evaluated earlier in the bytecode than the instruction, as reads of fields may.
-fn failing_at(
-    body: &Body,
-    instr: InstrId,
-    failing: &[(FieldRef, Access, LinkError)],
-) -> Vec<(LinkError, bool)> {
+/// Returns the link errors of the constants of `failing` that the instruction `instr` resolves. The `bool` is true if
+/// the constant may be resolved earlier in the bytecode than the instruction, as operands of the instruction may.
+fn failing_at(body: &Body, instr: InstrId, failing: &[(Resolved, LinkError)]) -> Vec<(LinkError, bool)> {
     if failing.is_empty() {
         return Vec::new();
     }
     let mut acc = Vec::new();
-    let mut access = |field: FieldRef, access: Access| {
-        let is_earlier = matches!(access, Access::Get | Access::GetStatic);
-        acc.extend(failing.iter().filter(|it| it.0 == field && it.1 == access).map(|it| (it.2, is_earlier)));
+    let mut resolves = |it: Resolved, is_earlier: bool| {
+        acc.extend(failing.iter().filter(|(failing, _)| *failing == it).map(|it| (it.1, is_earlier)));
     };
     let instr = &body.instrs[instr];
     match *instr {
-        Instr::SetField(_, field, _) => access(field, Access::Put),
-        Instr::SetStatic(field, _) => access(field, Access::PutStatic),
-        _ => {}
+        Instr::SetField(_, field, _) => resolves(Resolved::Field(field, Access::Put), false),
+        Instr::SetStatic(field, _) => resolves(Resolved::Field(field, Access::PutStatic), false),
+        ref it => named_by_instr(it, &mut |it| resolves(Resolved::Class(it), false)),
     }
     let mut pending = Vec::new();
     body.instr_exprs(instr, |e| pending.push(e));
     while let Some(e) = pending.pop() {
         match body.exprs[e] {
-            Expr::Field(_, field) => access(field, Access::Get),
-            Expr::Static(field) => access(field, Access::GetStatic),
-            _ => {}
+            Expr::Field(_, field) => resolves(Resolved::Field(field, Access::Get), true),
+            Expr::Static(field) => resolves(Resolved::Field(field, Access::GetStatic), true),
+            ref it => named_by_expr(body, it, &mut |it| resolves(Resolved::Class(it), true)),
         }
         body.exprs[e].operands(|it| pending.push(it));
     }

@@ -14,7 +14,7 @@ use program::members::{LinkError, MethodId, ResolvedField};
 
 use super::lattice::{Exceptions, Value};
 use super::tables::CallTable;
-use crate::summary::MethodSummary;
+use crate::summary::{CodeSummary, MethodSummary};
 
 /// Returns the exceptions that the VM raises for a link error.
 pub(super) fn link_error(ex: &mut Exceptions, error: LinkError) -> Value {
@@ -22,6 +22,49 @@ pub(super) fn link_error(ex: &mut Exceptions, error: LinkError) -> Value {
     // For conflicting default methods, different releases raise different subclasses.
     let conflict = error == LinkError::ConflictingDefaults;
     Value::known(if conflict { ex.universe.cone(class) } else { ex.universe.exact(class) })
+}
+
+/// A constant that code resolves and that has no context in the summary of the code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Resolved {
+    /// The field of an access of this kind.
+    Field(FieldRef, Access),
+    /// The class that a cast, `instanceof`, the creation of an array or a constant names.
+    Class(ClassName),
+}
+
+/// Returns the fields and classes that the code of a method resolves and whose resolution fails, each with the link
+/// error.
+pub(super) fn failing(
+    calls: &CallTable,
+    method: MethodId,
+    code: &CodeSummary,
+) -> impl Iterator<Item = (Resolved, LinkError)> {
+    let accessor = Accessor::of(calls, method);
+    let field = move |&(field, access): &(FieldRef, Access)| {
+        Some((Resolved::Field(field, access), field_error(calls, accessor, field, access)?))
+    };
+    let class = move |&class: &ClassName| {
+        Some((Resolved::Class(class), class_constant_error(calls, method.class, class)?))
+    };
+    code.summary.fields.iter().filter_map(field).chain(code.summary.named.iter().filter_map(class))
+}
+
+/// Returns the link error of resolving the class `class` that a cast, `instanceof`, the creation of an array or a
+/// constant names in code of the class `caller` (JVMS §5.4.3.1); for an array type, that of its element class. `None` if
+/// the present classes determine no error. Under `--link-errors`, an absent class is an error, too.
+fn class_constant_error(calls: &CallTable, caller: ClassId, class: ClassName) -> Option<LinkError> {
+    let hierarchy = &calls.classes.hierarchy;
+    match may_access_class(hierarchy, caller, class) {
+        Below::Yes => None,
+        Below::No => Some(LinkError::IllegalAccess),
+        Below::Unknown => {
+            let is_absent = class
+                .element()
+                .is_some_and(|it| hierarchy.class(it).is_none() && built_in_parent(it).is_none());
+            (is_absent && calls.options.link_errors).then_some(LinkError::NoClassDefFound)
+        }
+    }
 }
 
 /// Returns the error that the creation of an object of this class raises (JVMS §6.5.new); `None` if the creation
@@ -35,10 +78,9 @@ pub(super) fn object_error(calls: &CallTable, class: ClassName) -> Option<LinkEr
     (flags.is_abstract() || flags.is_interface()).then_some(LinkError::Instantiation)
 }
 
-<<<<<<< HEAD
 /// The code that accesses a field, as far as the link errors of the access depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Accessor {
+struct Accessor {
     class: ClassId,
     initializer: Initializer,
 }
@@ -56,7 +98,7 @@ enum Initializer {
 
 impl Accessor {
     /// Describes the code of a method.
-    pub(super) fn of(calls: &CallTable, method: MethodId) -> Self {
+    fn of(calls: &CallTable, method: MethodId) -> Self {
         let initializer = match declared(&calls.classes.hierarchy, method).name.bytes() {
             b"<init>" => Initializer::OfObjects,
             b"<clinit>" => Initializer::OfClass,
@@ -75,18 +117,9 @@ impl Accessor {
     }
 }
 
-/// Returns the error of accessing a field, if present classes determine it; under `--link-errors` also the error of a
-/// field whose class is absent.
-=======
-/// Returns the link error that an access of a field in code of the class `caller` raises; `None` if the present
-/// classes determine no error. Under `--link-errors`, the access of a field whose class is absent is an error, too.
->>>>>>> main
-pub(super) fn field_error(
-    calls: &CallTable,
-    accessor: Accessor,
-    field: FieldRef,
-    access: Access,
-) -> Option<LinkError> {
+/// Returns the link error that an access of a field raises; `None` if the present classes determine no error. Under
+/// `--link-errors`, the access of a field whose class is absent is an error, too.
+fn field_error(calls: &CallTable, accessor: Accessor, field: FieldRef, access: Access) -> Option<LinkError> {
     let it = field.get();
     let hierarchy = &calls.classes.hierarchy;
     let caller = accessor.class;

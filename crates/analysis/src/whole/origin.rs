@@ -9,7 +9,7 @@ use super::answers::{Origin, Step, Why};
 use super::flows::flows_of;
 use super::implicit::load_class;
 use super::lattice::{Exceptions, Flow};
-use super::linking::{Accessor, field_error, link_error};
+use super::linking::{failing, link_error};
 use super::reads::{Read, note};
 use super::sites::Node;
 use super::solved::SolvedProgram;
@@ -132,10 +132,7 @@ pub(super) fn origin(program: &SolvedProgram, ex: &mut Exceptions, node: Node, w
             }
         }
     }
-    let accessor = Accessor::of(&program.calls, id);
-    let field_errors =
-        code.summary.fields.iter().filter_map(|it| field_error(&program.calls, accessor, it.0, it.1));
-    for error in field_errors {
+    for (_, error) in failing(&program.calls, id, code) {
         let value = link_error(ex, error);
         if ex.universe.overlaps(value.known, want) {
             return Origin::Linking;

@@ -1,18 +1,17 @@
 //! Builds the system of inclusions from summaries and call targets. The system defines the exceptions that each
 //! method, initialiser, dispatch, function object and rethrowing handler lets out (`semantics.md` §3).
 
-use classfile::names::FieldRef;
 use flow::fuel::{Cancelled, Fuel};
 use flow::solver::{FunctionId, NodeId, System};
-use flow::summary::{Access, Context};
+use flow::summary::Context;
 use program::hierarchy::ClassId;
+use program::members::MethodId;
 use program::members::declared::declared;
-use program::members::{LinkError, MethodId};
 use rustc_hash::FxHashMap;
 
 use super::flows::{Flows, async_errors};
 use super::lattice::{Exceptions, Flow, Inclusions, Value};
-use super::linking::{Accessor, field_error, link_error};
+use super::linking::{failing, link_error};
 use super::nodes::Nodes;
 use super::resolving::{resolves_anywhere, resolves_in, resolving_flows};
 use super::sites::{DispatchId, FunctionSiteId, Node};
@@ -25,7 +24,6 @@ struct Builder<'a> {
     calls: &'a CallTable,
     nodes: &'a Nodes,
     exceptions: &'a mut Exceptions,
-    field_errors: FxHashMap<(Accessor, FieldRef, Access), Option<LinkError>>,
     values: Values,
     /// Working memory for the flows of one source of exceptions, reused for the next source.
     flows: Vec<Flow>,
@@ -51,15 +49,7 @@ pub(super) fn system(
     fuel: &mut Fuel<'_>,
 ) -> Result<System<Value>, Cancelled> {
     let values = Values::All(vec![Value::NOTHING; nodes.len()]);
-    let mut acc = Builder {
-        calls,
-        nodes,
-        exceptions,
-        field_errors: FxHashMap::default(),
-        values,
-        flows: Vec::new(),
-        edges: Vec::new(),
-    };
+    let mut acc = Builder { calls, nodes, exceptions, values, flows: Vec::new(), edges: Vec::new() };
     let classes = &calls.classes;
     for class in classes.hierarchy.ids() {
         fuel.spend(COST_OF_NODE)?;
@@ -121,8 +111,8 @@ pub(super) fn inclusions(
     (methods, wanted): (&[MethodId], &[Node]),
 ) -> Vec<(NodeId, Inclusions)> {
     let values = Values::Some(FxHashMap::default());
-    let (field_errors, flows, edges) = Default::default();
-    let mut acc = Builder { calls, nodes, exceptions, field_errors, values, flows, edges };
+    let (flows, edges) = Default::default();
+    let mut acc = Builder { calls, nodes, exceptions, values, flows, edges };
     for &id in methods {
         acc.method(id);
     }
@@ -238,17 +228,10 @@ impl<'a> Builder<'a> {
                 self.route(node, id, flow, context);
             }
         }
-        let accessor = Accessor::of(calls, id);
-        for &(field, access) in &summary.fields {
-            let error = *self
-                .field_errors
-                .entry((accessor, field, access))
-                .or_insert_with(|| field_error(calls, accessor, field, access));
-            if let Some(error) = error {
-                let flow = Flow::Value(link_error(self.exceptions, error), None);
-                contexts.iter().for_each(|it| self.route(node, id, flow, it));
-                self.route_to_bare_rows(id, code, flow);
-            }
+        for (_, error) in failing(calls, id, code) {
+            let flow = Flow::Value(link_error(self.exceptions, error), None);
+            contexts.iter().for_each(|it| self.route(node, id, flow, it));
+            self.route_to_bare_rows(id, code, flow);
         }
         if calls.may_load(id.class) {
             for (context, what) in contexts.iter().zip(resolves_in(calls, id.class, code)) {

@@ -145,7 +145,6 @@ fn offer_inherited(table: &mut Dispatches, id: DispatchId, class: ClassId) {
         Some(it) if dispatch.interface => {
             (it, select_interface(hierarchy, class, dispatch.method.class(), it))
         }
-<<<<<<< HEAD
         Some(it) => (it, select(hierarchy, class, it)),
         // The method is declared in a class that is outside; a known superclass may have it as well.
         None => match resolve_method(hierarchy, hierarchy.name(class), names.name, names.descriptor, false) {
@@ -155,20 +154,6 @@ fn offer_inherited(table: &mut Dispatches, id: DispatchId, class: ClassId) {
                     other => other,
                 };
                 (it, selected)
-=======
-        Some(resolved) => select(&table.hierarchy, class, resolved),
-        // The declaration of the method is in an absent class, but a known superclass may have the method as well.
-        None => match resolve_method(
-            &table.hierarchy,
-            table.hierarchy.name(class),
-            names.name,
-            names.descriptor,
-            false,
-        ) {
-            // A method of a class takes precedence over methods of interfaces, even if it has no code.
-            ResolvedMethod::Method(it) if declared(&table.hierarchy, it).flags.is_abstract() => {
-                Selected::Error(LinkError::AbstractMethod)
->>>>>>> main
             }
             ResolvedMethod::Unknown { beyond: None, .. }
             | ResolvedMethod::Error(_)
@@ -204,13 +189,8 @@ fn record_selection(
                 emit(table, id, receiver, Outcome::Error(error));
             }
         }
-<<<<<<< HEAD
         // The receiver is known but not what it selects: an absent superclass or interface may have the method.
         Selected::Unknown { outside, .. } => {
-=======
-        // The receiver is known, but not what it selects: an absent superclass or interface may have the method.
-        Selected::Unknown { outside, beyond } => {
->>>>>>> main
             if is_live(table) {
                 let beyond = selectable(&table.hierarchy, class, resolved, selected);
                 unknown_selection(table, id, receiver, outside, beyond);
@@ -248,12 +228,8 @@ pub(super) fn emit(table: &mut Dispatches, id: DispatchId, receiver: ReceiverKin
     }
 }
 
-<<<<<<< HEAD
-/// Records that a receiver selects a method of an absent class or, depending on that class, one of `beyond`.
-=======
-/// Records that a receiver selects a method of the absent class `outside` or, if that class has no such method, the
-/// method `beyond` (`None` if no such method is known).
->>>>>>> main
+/// Records that a receiver selects a method of the absent class `outside` or, depending on that class, one of the
+/// present methods `beyond`.
 fn unknown_selection(
     table: &mut Dispatches,
     id: DispatchId,
@@ -399,20 +375,14 @@ fn offer_possible(
     Ok(())
 }
 
-<<<<<<< HEAD
-/// Returns the methods that objects of a class select and that calls on any class may reach, because the class has an
-/// absent supertype; none if all its supertypes are known. Left out is what the class selects like its superclass, if
-/// that has an absent supertype too.
-=======
-/// Returns the methods that a class declares and that calls on any type may run, because the class has an absent
-/// supertype and may therefore be below any class. Empty if all supertypes of the class are known.
->>>>>>> main
+/// Returns the methods that objects of a class select and that calls on any type may run, because the class has an
+/// absent supertype and may therefore be below any type. Empty if all supertypes of the class are known. Leaves out the
+/// methods that the superclass selects as well, if the superclass has an absent supertype, too.
 pub(super) fn selected_outside(table: &Dispatches, class: ClassId) -> Vec<(Name, Descriptor, Target)> {
     let hierarchy = &table.hierarchy;
     if hierarchy.outside_above(class).is_none() || hierarchy.is_interface(class) {
         return Vec::new();
     }
-<<<<<<< HEAD
     let covered: &[ClassId] = match hierarchy.super_class(class) {
         Some(Link::Present(it)) if hierarchy.outside_above(it).is_some() => hierarchy.supers(it),
         _ => &[],
@@ -441,19 +411,6 @@ pub(super) fn selected_outside(table: &Dispatches, class: ClassId) -> Vec<(Name,
                     acc.push(offer);
                 }
             }
-=======
-    let mut acc = Vec::new();
-    for (index, it) in outline.methods.iter().enumerate() {
-        let flags = it.flags;
-        if !flags.is_static()
-            && !flags.is_private()
-            && !flags.is_abstract()
-            && it.name.bytes() != b"<init>"
-            // A method of a class takes precedence over methods of interfaces that a subclass adds.
-            && is_live(table, class, |below| declares_selectable(&table.hierarchy, below, it.name, it.descriptor))
-        {
-            acc.push((it.name, it.descriptor, Target::Method(MethodId::new(class, index))));
->>>>>>> main
         }
     }
     acc
