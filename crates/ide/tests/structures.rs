@@ -1,42 +1,17 @@
 //! The predicted exceptions of calls are those of a JVM: a call throws nothing else, and where all runs are known,
 //! each predicted exception is thrown in one of them.
 
+mod predicted;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use ide::answer::{ClassAnswer, Question, class_answer};
-use ide::whole::{Whole, read_class};
-use ide::{Part, Role, Scratch, Throws, WholeOptions, WorldKind};
+use ide::{Part, Throws, WorldKind};
 use test_utils::asm::{Assembled, assemble};
 use test_utils::generate::{RunGroup, Structure};
 use test_utils::jdk;
 use test_utils::jvm::{self, Case, Outcome};
 
-/// The exceptions that each method can throw, by its name.
-fn throws(classes: &[Assembled], world: WorldKind) -> BTreeMap<String, Throws> {
-    let options = WholeOptions {
-        world,
-        release: Some(17),
-        assume_contract: false,
-        link_errors: true,
-        async_errors: false,
-    };
-    let record = |it: &Assembled| read_class(&it.bytes, &mut Scratch::default()).unwrap();
-    let platform = Structure::platform().unwrap();
-    let records = classes.iter().map(|it| (record(it), Role::App));
-    let records = records.chain(platform.iter().map(|it| (record(it), Role::Jdk)));
-    let whole = Whole::new(records.collect(), options);
-    let mut work = whole.work();
-    let mut acc = BTreeMap::new();
-    for class in classes {
-        let question = Question { select: &|_| true, graphs: false, clock: None };
-        let ClassAnswer { methods, .. } =
-            class_answer(&class.bytes, &question, &mut Scratch::default()).unwrap();
-        for it in methods {
-            acc.insert(it.method.to_string(), whole.throws(&mut work, it.method).unwrap());
-        }
-    }
-    acc
-}
+use predicted::throws;
 
 /// The superclasses of throwable classes.
 struct Chains(BTreeMap<String, String>);
@@ -90,7 +65,7 @@ fn differences(
     acc: &mut Counts,
 ) {
     let classes = structure.classes().unwrap();
-    let worlds = [WorldKind::Open, WorldKind::Closed].map(|it| throws(&classes, it));
+    let worlds = [WorldKind::Open, WorldKind::Closed].map(|it| throws(&classes, it, true));
     let chains = Chains::new(structure);
     for group in groups {
         let mut of_methods = BTreeSet::new();

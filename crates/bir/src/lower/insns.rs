@@ -80,14 +80,14 @@ impl Lowerer<'_, '_, '_> {
                     return Err(fault("the return instruction does not fit the result type of the method"));
                 }
                 let value = if kind.is_some() { Some(self.m.pop::<1>()?[0].0) } else { None };
-                self.m.save_heap(self.m.stack.slots.len())?;
+                self.m.save_dropped()?;
                 self.m.emit(Instr::Return(value));
             }
             Insn::Throw => {
                 self.m.operand(0)?;
                 self.m.assert_not_null(0)?;
                 let [value] = self.m.pop::<1>()?;
-                self.m.save_heap(self.m.stack.slots.len())?;
+                self.m.save_dropped()?;
                 self.m.emit(Instr::Throw(value.0));
             }
             Insn::GetStatic(index) => {
@@ -145,7 +145,7 @@ impl Lowerer<'_, '_, '_> {
                 let class = self.code.pool().class_name(index)?;
                 let [value] = self.m.pop::<1>()?;
                 let e = self.m.b.expr(Expr::InstanceOf(class, value.0));
-                self.m.push(value.1.under(e, Kind::Int))?;
+                self.m.push(Slot { resolves: true, ..value.1.under(e, Kind::Int) })?;
             }
             Insn::MonitorEnter | Insn::MonitorExit => {
                 self.m.operand(0)?;
@@ -197,8 +197,9 @@ impl Lowerer<'_, '_, '_> {
                 _ => return Err(fault("ldc2_w or ldc loads a constant of the wrong kind")),
             },
         };
-        self.m.constant(expr, kind);
-        Ok(())
+        let e = self.m.b.expr(expr);
+        let resolves = matches!(expr, Expr::Class(_) | Expr::MethodType(_) | Expr::MethodHandle(_));
+        self.m.push(Slot { resolves, ..Slot::constant(e, kind) })
     }
 
     /// Returns the text of a string constant; the empty string if texts are not needed.

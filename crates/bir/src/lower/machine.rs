@@ -200,8 +200,19 @@ impl SymbolicMachine<'_> {
     /// Saves the stack entries below index `end` that read the heap to temporaries, before an effect or a later heap
     /// read.
     pub(super) fn save_heap(&mut self, end: usize) -> Step<()> {
+        self.save_entries(end, |it| it.heap)
+    }
+
+    /// Saves all stack entries that read the heap or resolve a class to temporaries, before the code leaves the method
+    /// and thereby drops the stack.
+    pub(super) fn save_dropped(&mut self) -> Step<()> {
+        self.save_entries(self.stack.slots.len(), |it| it.heap || it.resolves)
+    }
+
+    /// Saves the stack entries below index `end` for which `is_saved` returns `true` to temporaries.
+    fn save_entries(&mut self, end: usize, is_saved: impl Fn(&Slot) -> bool) -> Step<()> {
         for i in 0..end {
-            if self.stack.slots[i].heap {
+            if is_saved(&self.stack.slots[i]) {
                 let Slot { item: Content::Value(e), kind, .. } = self.stack.slots[i] else { continue };
                 let var = self.temp(kind)?;
                 self.emit(Instr::Assign(var, e));
@@ -281,12 +292,13 @@ impl SymbolicMachine<'_> {
         let (taken, order) = rearrangement(op, depth, |k| slots[depth - 1 - k].kind.words() == 2)
             .map_err(|it| Malformed::new(0, "6.5", it))?;
         let base = depth - taken;
-        // A heap read happens once and in its place, so it is not dropped, copied or moved past another; and a tree
-        // is saved to a variable before it is copied, else trees would double in size.
+        // A heap read happens once and in its place, so it is not dropped, copied or moved past another; an expression
+        // that resolves a class is not dropped, because it may raise an error; and a tree is saved to a variable before
+        // it is copied, else trees would double in size.
         let moves = !matches!(op, StackOp::Pop | StackOp::Pop2);
         for i in base..depth {
             let slot = self.stack.slots[i];
-            if slot.heap || moves && op != StackOp::Swap && !slot.trivial {
+            if slot.heap || !moves && slot.resolves || moves && op != StackOp::Swap && !slot.trivial {
                 self.save(i)?;
             }
         }

@@ -31,6 +31,8 @@ pub(super) struct Slot {
     pub(super) kind: Kind,
     /// Whether the expression reads the heap.
     pub(super) heap: bool,
+    /// Whether the expression resolves a class when it is evaluated, which may raise an error (JVMS §5.4.3.1).
+    pub(super) resolves: bool,
     /// Whether the expression contains a variable of the operand stack ([`crate::body::Place::Stack`]).
     pub(super) stack_vars: bool,
     /// Whether the expression is a constant or a variable, which can be copied at no cost.
@@ -48,6 +50,7 @@ impl Slot {
             item: Content::Value(e),
             kind,
             heap: false,
+            resolves: false,
             stack_vars: false,
             trivial: true,
             depth: 1,
@@ -93,6 +96,7 @@ impl Slot {
             item: Content::Value(e),
             kind,
             heap: self.heap | other.heap,
+            resolves: self.resolves | other.resolves,
             stack_vars: self.stack_vars | other.stack_vars,
             trivial: false,
             depth: self.depth.max(other.depth).saturating_add(1),

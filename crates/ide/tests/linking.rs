@@ -1,0 +1,176 @@
+//! The link errors of instructions that resolve a class or a field: a JVM runs each kind of instruction against each
+//! kind of class or field, in several class-file versions, and ajar must predict exactly the errors that the JVM throws
+//! (JVMS §5.4.3, §5.4.4, §6.5).
+
+mod predicted;
+
+use std::fmt::Write as _;
+
+use ide::WorldKind;
+use test_utils::asm::{Assembled, assemble};
+use test_utils::jdk;
+use test_utils::jvm::{self, Case, Outcome};
+
+use predicted::throws;
+
+/// The class-file versions of the programs. Up to 52, HotSpot lets every method of a class store to its final fields.
+const VERSIONS: [u16; 5] = [50, 52, 53, 55, 61];
+
+/// The instructions that resolve a class; `X` stands for its name.
+const CLASSES: [(&str, &str); 8] = [
+    ("ldc", " ldc class X\n pop\n"),
+    ("ldc_array", " ldc class [LX;\n pop\n"),
+    ("instanceof", " NEW\n instanceof X\n pop\n"),
+    ("instanceof_array", " NEW\n instanceof [LX;\n pop\n"),
+    ("checkcast", " NEW\n checkcast X\n pop\n"),
+    ("checkcast_array", " NEW\n checkcast [[LX;\n pop\n"),
+    ("anewarray", " iconst_1\n anewarray X\n pop\n"),
+    ("multianewarray", " iconst_1\n iconst_1\n multianewarray [[LX; 2\n pop\n"),
+];
+
+/// The instructions that resolve a field, with the access flags of the field; `X` stands for its class, and `OBJECT`
+/// for the creation of an object of that class.
+const FIELDS: [(&str, &str, &str); 4] = [
+    ("getfield", "", " OBJECT\n getfield X.F I\n pop\n"),
+    ("putfield", "", " OBJECT\n iconst_1\n putfield X.F I\n"),
+    ("getstatic", " static", " getstatic X.F I\n pop\n"),
+    ("putstatic", " static", " iconst_1\n putstatic X.F I\n"),
+];
+
+/// The flags of the fields besides `static`, each a part of the field's name.
+const FLAGS: [(&str, &str); 7] = [
+    ("public", " public"),
+    ("package", ""),
+    ("protected", " protected"),
+    ("private", " private"),
+    ("public_final", " public final"),
+    ("package_final", " final"),
+    ("private_final", " private final"),
+];
+
+const NEW: &str = "new java/lang/Object\n dup\n invokespecial java/lang/Object.<init>()V";
+
+/// A method of the program: its class and its name; its descriptor is `()V`.
+type Cell = (String, String);
+
+/// Adds a class with a field of each kind, static and not, to the text of a program. `public` is the access flag of the
+/// class. `methods` are further methods of the class.
+fn fields(out: &mut String, version: u16, class: &str, public: &str, methods: &str) {
+    let _ = writeln!(out, ".class{public} super {class}\n.version {version}.0");
+    for (name, flags) in FLAGS {
+        let _ = writeln!(out, ".field{flags} i_{name} I\n.field{flags} static s_{name} I");
+    }
+    let constructor = " aload_0\n invokespecial java/lang/Object.<init>()V\n";
+    let _ = writeln!(out, ".method public <init>()V\n{constructor} return\n.end\n{methods}");
+}
+
+/// Returns the text of a program of one version, and its methods, each of which has one of the instructions.
+fn program(version: u16) -> (String, Vec<Cell>) {
+    let (mut out, mut cells) = (String::new(), Vec::new());
+    let root = format!("v{version}");
+    let method = |name: &str, body: &str| format!(".method public static {name}()V\n{body} return\n.end\n");
+    let access = |class: &str, cells: &mut Vec<Cell>, of: &str, is_own: bool| {
+        let mut methods = String::new();
+        for (kind, is_static, body) in FIELDS {
+            // An access of the other kind follows, static instead of not static or the other way round.
+            for other in [false, true] {
+                for (name, _) in FLAGS {
+                    let prefix = if is_static.is_empty() == other { "s" } else { "i" };
+                    let object = format!("new {of}\n dup\n invokespecial {of}.<init>()V");
+                    let body = body.replace("OBJECT", &object).replace('X', of);
+                    let body = body.replace(".F ", &format!(".{prefix}_{name} "));
+                    let name = format!("{kind}_{}{prefix}_{name}", if is_own { "own_" } else { "" });
+                    methods += &method(&name, &body);
+                    cells.push((class.to_owned(), name));
+                }
+            }
+        }
+        methods
+    };
+    let own = format!("{root}/p/Own");
+    let own_methods = access(&own, &mut cells, &own, true);
+    fields(&mut out, version, &own, " public", &own_methods);
+    for (at, class, public) in [("p", "Near", " public"), ("q", "Shown", " public"), ("q", "Hidden", "")] {
+        let target = format!("{root}/{at}/{class}");
+        fields(&mut out, version, &target, public, "");
+        let caller = format!("{root}/p/Of{class}");
+        let mut methods = access(&caller, &mut cells, &target, false);
+        for (name, body) in CLASSES {
+            methods += &method(name, &body.replace("NEW", NEW).replace('X', &target));
+            cells.push((caller.clone(), name.to_owned()));
+        }
+        let _ = writeln!(out, ".class public super {caller}\n.version {version}.0\n{methods}");
+    }
+    // Initialisers store to final fields of their own class, of the right kind and of the other.
+    for (name, body) in [
+        ("Init", " aload_0\n iconst_1\n putfield X.i_public_final I\n"),
+        ("InitStatic", " iconst_1\n putstatic X.s_public_final I\n"),
+    ] {
+        let class = format!("{root}/p/{name}");
+        let body = body.replace('X', &class);
+        let _ = writeln!(
+            out,
+            ".class public super {class}\n.version {version}.0\n.field public final i_public_final I\n\
+             .field public static final s_public_final I\n\
+             .method public <init>()V\n aload_0\n invokespecial java/lang/Object.<init>()V\n{body} return\n.end\n\
+             .method public static make()V\n new {class}\n dup\n invokespecial {class}.<init>()V\n pop\n return\n.end"
+        );
+        cells.push((class, "make".to_owned()));
+    }
+    let class = format!("{root}/p/Clinit");
+    let _ = writeln!(
+        out,
+        ".class public super {class}\n.version {version}.0\n.field public static final s I\n\
+         .method static <clinit>()V\n iconst_1\n putstatic {class}.s I\n return\n.end\n\
+         .method public static make()V\n getstatic {class}.s I\n pop\n return\n.end"
+    );
+    cells.push((class, "make".to_owned()));
+    (out, cells)
+}
+
+/// Whether the class is an error that resolving a present class or one of its fields raises. Of initialisers that
+/// fail, and of casts, the table says nothing.
+fn is_link_error(class: &str) -> bool {
+    ["IllegalAccessError", "IncompatibleClassChangeError", "NoSuchFieldError"]
+        .iter()
+        .any(|it| class.strip_prefix("java/lang/") == Some(it))
+}
+
+#[test]
+fn the_link_errors_of_class_and_field_constants_are_those_of_the_jvm() {
+    let Some(jdk) = jdk::at_least(17) else { return };
+    let (mut classes, mut cells): (Vec<Assembled>, Vec<Cell>) = Default::default();
+    for version in VERSIONS {
+        let (text, of) = program(version);
+        classes.extend(assemble(&text).unwrap());
+        cells.extend(of);
+    }
+    let case = |(class, method): &Cell| Case {
+        class: class.clone(),
+        method: method.clone(),
+        descriptor: "()V".to_owned(),
+        args: Vec::new(),
+    };
+    let cases: Vec<Case> = cells.iter().map(case).collect();
+    let answers = jvm::run(&jdk, &classes, &cases).expect("the harness runs");
+    let mut wrong = Vec::new();
+    let mut n_errors = 0;
+    for world in [WorldKind::Open, WorldKind::Closed] {
+        let predicted = throws(&classes, world, false);
+        for ((class, method), answer) in cells.iter().zip(&answers) {
+            let seen = match &answer.outcome {
+                Outcome::Throw(it) => it.split(' ').next().filter(|it| is_link_error(it)),
+                _ => None,
+            };
+            n_errors += usize::from(seen.is_some());
+            let known = &predicted[&format!("{class}.{method}()V")].known;
+            let known: Vec<String> = known.iter().map(|it| it.class.to_string()).collect();
+            let known: Vec<&str> = known.iter().map(String::as_str).filter(|it| is_link_error(it)).collect();
+            if known != Vec::from_iter(seen) {
+                wrong.push(format!("{class}.{method}: predicted {known:?}, seen {seen:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {}: {:#?}", wrong.len(), 2 * cells.len(), &wrong[..wrong.len().min(20)]);
+    assert!(n_errors > 1_000, "{n_errors} link errors in {} methods", cells.len());
+}

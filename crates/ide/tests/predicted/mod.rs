@@ -1,0 +1,31 @@
+//! The exceptions that methods of an assembled program can throw, as ajar predicts them.
+
+use std::collections::BTreeMap;
+
+use ide::answer::{ClassAnswer, Question, class_answer};
+use ide::whole::{Whole, read_class};
+use ide::{Role, Scratch, Throws, WholeOptions, WorldKind};
+use test_utils::asm::Assembled;
+use test_utils::generate::Structure;
+
+/// The exceptions that each method can throw, by its name.
+pub(crate) fn throws(classes: &[Assembled], world: WorldKind, link_errors: bool) -> BTreeMap<String, Throws> {
+    let options =
+        WholeOptions { world, release: Some(17), assume_contract: false, link_errors, async_errors: false };
+    let record = |it: &Assembled| read_class(&it.bytes, &mut Scratch::default()).unwrap();
+    let platform = Structure::platform().unwrap();
+    let records = classes.iter().map(|it| (record(it), Role::App));
+    let records = records.chain(platform.iter().map(|it| (record(it), Role::Jdk)));
+    let whole = Whole::new(records.collect(), options);
+    let mut work = whole.work();
+    let mut acc = BTreeMap::new();
+    for class in classes {
+        let question = Question { select: &|_| true, graphs: false, clock: None };
+        let ClassAnswer { methods, .. } =
+            class_answer(&class.bytes, &question, &mut Scratch::default()).unwrap();
+        for it in methods {
+            acc.insert(it.method.to_string(), whole.throws(&mut work, it.method).unwrap());
+        }
+    }
+    acc
+}
