@@ -10,6 +10,7 @@ use classfile::descriptor::{FieldType, Kind};
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
 use rustc_hash::FxHashMap;
 
+use crate::named::named_classes;
 use crate::throwables::well_known;
 
 /// A function object: the object that a `LambdaMetafactory` call site creates. Each call site defines a class of its
@@ -56,9 +57,24 @@ pub enum Effect {
     Unknown(MethodHandle),
 }
 
+/// A constant that linking a dynamic call site or dynamic constant resolves (JVMS §5.4.3.6).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum LinkedConstant {
+    /// A method handle: the bootstrap method, or one of its arguments.
+    Handle(MethodHandle),
+    /// A class, an argument of the bootstrap method.
+    Class(ClassName),
+    /// The type of the site, or a method type that is an argument of the bootstrap method: the classes that the
+    /// descriptor names are resolved.
+    Type(Descriptor),
+}
+
 /// The effects of a dynamic call site or dynamic constant, and the function object that it creates.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DynamicSite {
+    /// The constants that linking the site resolves, without duplicates. Left out are bootstrap methods of the JDK whose
+    /// effects are modelled, and types that name no classes but Object and String: resolving these cannot fail.
+    pub resolves: Vec<LinkedConstant>,
     /// What linking or executing the site may run or raise, besides producing a value; without duplicates.
     pub effects: Vec<Effect>,
     /// The function object that the site creates; `None` if the site is not a `LambdaMetafactory` site.
@@ -198,9 +214,21 @@ fn add(acc: &mut DynamicSite, it: &Dynamic, depth: u32) {
     if depth > MAX_DEPTH {
         return effect(acc, Effect::Unknown(it.bootstrap));
     }
+    resolve(acc, LinkedConstant::Type(it.descriptor));
+    if known(it.bootstrap).is_none() {
+        resolve(acc, LinkedConstant::Handle(it.bootstrap));
+    }
     for arg in it.args.iter() {
-        if let Loadable::Dynamic(nested) = arg {
-            add(acc, nested, depth + 1);
+        match *arg {
+            Loadable::Dynamic(ref nested) => add(acc, nested, depth + 1),
+            Loadable::MethodHandle(it) => resolve(acc, LinkedConstant::Handle(it)),
+            Loadable::Class(it) => resolve(acc, LinkedConstant::Class(it)),
+            Loadable::MethodType(it) => resolve(acc, LinkedConstant::Type(it)),
+            Loadable::Int(_)
+            | Loadable::Long(_)
+            | Loadable::Float(_)
+            | Loadable::Double(_)
+            | Loadable::Str(_) => {}
         }
     }
     let ok = match known(it.bootstrap) {
@@ -231,6 +259,19 @@ fn add(acc: &mut DynamicSite, it: &Dynamic, depth: u32) {
     };
     if ok.is_none() {
         effect(acc, Effect::Unknown(it.bootstrap));
+    }
+}
+
+/// Adds a constant to [`DynamicSite::resolves`] unless it is present or its resolution cannot fail.
+fn resolve(acc: &mut DynamicSite, it: LinkedConstant) {
+    let fails = match it {
+        LinkedConstant::Type(it) => {
+            named_classes(it).any(|it| it != well_known().object && it.bytes() != b"java/lang/String")
+        }
+        LinkedConstant::Handle(_) | LinkedConstant::Class(_) => true,
+    };
+    if fails && !acc.resolves.contains(&it) {
+        acc.resolves.push(it);
     }
 }
 

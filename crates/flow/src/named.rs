@@ -24,21 +24,21 @@ pub fn named_by_instr(instr: &Instr, f: &mut dyn FnMut(ClassName)) {
 pub fn named_by_expr(body: &Body, expr: &Expr, f: &mut dyn FnMut(ClassName)) {
     match *expr {
         Expr::InstanceOf(class, _) | Expr::Class(class) => f(class),
-        Expr::MethodType(descriptor) => named_by_type(descriptor, f),
+        Expr::MethodType(descriptor) => named_classes(descriptor).for_each(f),
         Expr::MethodHandle(handle) => {
             let Some(handle) = body.handles.get(handle as usize) else { return };
             let member = handle.member.get();
             f(member.class);
-            named_by_type(member.descriptor, f);
-            member.descriptor.field_type().and_then(FieldType::class).into_iter().for_each(f);
+            named_classes(member.descriptor).for_each(f);
         }
         _ => {}
     }
 }
 
-fn named_by_type(descriptor: Descriptor, f: &mut dyn FnMut(ClassName)) {
-    let Some(it) = descriptor.method_type() else { return };
-    it.params().chain(it.ret()).filter_map(FieldType::class).for_each(f);
+/// Returns the classes and array types that a method or field descriptor names.
+pub fn named_classes(descriptor: Descriptor) -> impl Iterator<Item = ClassName> {
+    let method = descriptor.method_type().into_iter().flat_map(|it| it.params().chain(it.ret()));
+    method.chain(descriptor.field_type()).filter_map(FieldType::class)
 }
 
 /// Returns whether a row of the exception table names Throwable. The JVM resolves the class that a row names when an

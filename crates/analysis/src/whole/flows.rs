@@ -17,7 +17,7 @@ use program::members::{LinkError, MethodId};
 
 use super::actions::{Action, AnyCode, Called, MadeObject, Passing, Raises, actions};
 use super::lattice::{Exceptions, Filter, Flow, OpenCause, Value};
-use super::linking::{class_errors, link_error, object_error};
+use super::linking::{class_errors, link_error, object_error, site_errors};
 use super::loading::{loaded, loading_targets, loading_value};
 use super::nodes::Nodes;
 use super::proxies::{behind_handler, conversion_errors};
@@ -80,6 +80,13 @@ impl Flows<'_> {
         source: Source,
         out: &mut Vec<Flow>,
     ) {
+        if let Source::CallDynamic(site) | Source::ConstDynamic(site) = source
+            && let Some(site) = code.dynamics.get(site as usize)
+        {
+            for class in site_errors(self.calls, id.class, site) {
+                out.push(Flow::Value(Value::known(ex.universe.exact(class)), None));
+            }
+        }
         for action in actions(code, source) {
             let own = self.own_choice(ex, (id, exact), &action);
             match own {

@@ -1,16 +1,19 @@
 //! The errors that linking raises: for members that do not exist or are not accessible, and for classes that cannot
 //! be linked or instantiated (JVMS §5.3.5, §5.4; `semantics.md` §3.6).
 
+use classfile::bootstrap::{HandleKind, MethodHandle};
 use classfile::flags::Flags;
-use classfile::names::{ClassName, FieldRef};
+use classfile::names::{ClassName, Descriptor, FieldRef};
+use flow::functional::{DynamicSite, Function, LinkedConstant};
+use flow::named::named_classes;
 use flow::summary::Access;
-use flow::throwables::built_in_parent;
+use flow::throwables::{built_in_parent, well_known};
 use flow::universe::SetId;
 use program::hierarchy::{Below, ClassId, Hierarchy};
-use program::members::access::{may_access_class, may_access_field};
+use program::members::access::{may_access_class, may_access_field, may_access_method};
 use program::members::declared::declared;
-use program::members::resolve::resolve_field;
-use program::members::{LinkError, MethodId, ResolvedField};
+use program::members::resolve::{resolve_field, resolve_method};
+use program::members::{LinkError, MethodId, ResolvedField, ResolvedMethod};
 
 use super::lattice::{Exceptions, Value};
 use super::tables::CallTable;
@@ -67,6 +70,94 @@ fn class_constant_error(calls: &CallTable, caller: ClassId, class: ClassName) ->
     }
 }
 
+/// Returns the link errors of a dynamic call site or dynamic constant in code of the class `caller` (JVMS §5.4.3.5,
+/// §5.4.3.6): those of the constants that linking resolves, and that of a function object whose interface is a class.
+pub(super) fn site_errors(calls: &CallTable, caller: ClassId, site: &DynamicSite) -> Vec<ClassName> {
+    let mut acc: Vec<ClassName> = Vec::new();
+    let mut add = |it: ClassName| {
+        if !acc.contains(&it) {
+            acc.push(it);
+        }
+    };
+    for &constant in &site.resolves {
+        let errors = match constant {
+            LinkedConstant::Handle(it) => handle_errors(calls, caller, it),
+            LinkedConstant::Class(it) => class_constant_error(calls, caller, it).into_iter().collect(),
+            LinkedConstant::Type(it) => type_errors(calls, caller, it).collect(),
+        };
+        errors.into_iter().for_each(|it: LinkError| add(ClassName::new(it.exception().as_bytes())));
+    }
+    // Before release 9, the JVM wraps these errors as well (observed on Java 8).
+    let wraps = calls.options.release.is_none_or(|it| it < 9) && !acc.is_empty();
+    let hierarchy = &calls.classes.hierarchy;
+    let is_class =
+        |it: &Function| hierarchy.class(it.interface).is_some_and(|it| !hierarchy.is_interface(it));
+    if wraps || site.function.as_ref().is_some_and(is_class) {
+        acc.push(well_known().bootstrap);
+    }
+    acc
+}
+
+fn type_errors(
+    calls: &CallTable,
+    caller: ClassId,
+    descriptor: Descriptor,
+) -> impl Iterator<Item = LinkError> {
+    named_classes(descriptor).filter_map(move |it| class_constant_error(calls, caller, it))
+}
+
+/// Returns the errors of resolving a method handle (JVMS §5.4.3.5). If there are several, the JVM raises one of them.
+fn handle_errors(calls: &CallTable, caller: ClassId, handle: MethodHandle) -> Vec<LinkError> {
+    let it = handle.member.get();
+    if let Some(error) = class_constant_error(calls, caller, it.class) {
+        return vec![error];
+    }
+    let mut acc: Vec<LinkError> = type_errors(calls, caller, it.descriptor).collect();
+    acc.extend(match handle.kind {
+        HandleKind::GetField => field_error(calls, Accessor::of_handle(caller), handle.member, Access::Get),
+        HandleKind::PutField => field_error(calls, Accessor::of_handle(caller), handle.member, Access::Put),
+        HandleKind::GetStatic => {
+            field_error(calls, Accessor::of_handle(caller), handle.member, Access::GetStatic)
+        }
+        HandleKind::PutStatic => {
+            field_error(calls, Accessor::of_handle(caller), handle.member, Access::PutStatic)
+        }
+        HandleKind::InvokeVirtual
+        | HandleKind::InvokeStatic
+        | HandleKind::InvokeSpecial
+        | HandleKind::NewInvokeSpecial
+        | HandleKind::InvokeInterface => method_handle_error(calls, caller, handle),
+    });
+    acc
+}
+
+fn method_handle_error(calls: &CallTable, caller: ClassId, handle: MethodHandle) -> Option<LinkError> {
+    let hierarchy = &calls.classes.hierarchy;
+    let it = handle.member.get();
+    let method = match resolve_method(hierarchy, it.class, it.name, it.descriptor, handle.interface) {
+        ResolvedMethod::Method(it) => it,
+        ResolvedMethod::Error(error) => return Some(error),
+        ResolvedMethod::SignaturePolymorphic(_) => return None,
+        ResolvedMethod::Unknown { .. } => {
+            return calls.options.link_errors.then_some(LinkError::NoClassDefFound);
+        }
+    };
+    let flags = declared(hierarchy, method).flags;
+    let constructs = handle.kind == HandleKind::NewInvokeSpecial;
+    if constructs && hierarchy.name(method.class) != it.class {
+        return Some(LinkError::NoSuchMethod);
+    }
+    if flags.is_static() != (handle.kind == HandleKind::InvokeStatic) {
+        return Some(LinkError::IncompatibleClassChange);
+    }
+    // Only code of its own package may create objects with a protected constructor of another class.
+    let is_far = constructs
+        && flags.is_protected()
+        && hierarchy.name(caller).package() != hierarchy.name(method.class).package();
+    let is_hidden = is_far || may_access_method(hierarchy, caller, it.class, method) == Below::No;
+    is_hidden.then_some(LinkError::IllegalAccess)
+}
+
 /// Returns the error that the creation of an object of this class raises (JVMS §6.5.new); `None` if the creation
 /// succeeds.
 pub(super) fn object_error(calls: &CallTable, class: ClassName) -> Option<LinkError> {
@@ -94,6 +185,8 @@ enum Initializer {
     OfObjects,
     /// The class initialiser may store to static fields.
     OfClass,
+    /// The code is a method handle, and may store to none in any class-file version.
+    Handle,
 }
 
 impl Accessor {
@@ -107,12 +200,18 @@ impl Accessor {
         Accessor { class: method.class, initializer }
     }
 
+    /// Describes a method handle that is a constant of a class: it may store to no final field.
+    fn of_handle(class: ClassId) -> Self {
+        Accessor { class, initializer: Initializer::Handle }
+    }
+
     /// Returns whether the code may store to a final field of class `owner` (`is_static`: to a static one). HotSpot
     /// checks the method only in classes of version 53 and later.
     fn may_store_to_final(self, hierarchy: &Hierarchy, owner: ClassId, is_static: bool) -> bool {
         const CHECKS_METHODS: u16 = 53;
         let initializer = if is_static { Initializer::OfClass } else { Initializer::OfObjects };
         self.class == owner
+            && self.initializer != Initializer::Handle
             && (self.initializer == initializer || hierarchy.outline(owner).version.1 < CHECKS_METHODS)
     }
 }

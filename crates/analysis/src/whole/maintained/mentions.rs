@@ -2,6 +2,8 @@
 //! added.
 
 use classfile::names::ClassName;
+use flow::functional::LinkedConstant;
+use flow::named::named_classes;
 use flow::summary::Initialized;
 use program::hierarchy::ClassId;
 use program::outline::Outline;
@@ -88,6 +90,16 @@ impl Named {
             self.class(field.class());
         }
         code.summary.named.iter().for_each(|it| self.class(*it));
+        for constant in code.dynamics.iter().flat_map(|it| &it.resolves) {
+            match *constant {
+                LinkedConstant::Handle(it) => {
+                    self.class(it.member.class());
+                    named_classes(it.member.descriptor()).for_each(|it| self.class(it));
+                }
+                LinkedConstant::Class(it) => self.class(it),
+                LinkedConstant::Type(it) => named_classes(it).for_each(|it| self.class(it)),
+            }
+        }
         for function in code.dynamics.iter().filter_map(|it| it.function.as_ref()) {
             self.class(function.handle.member.class());
         }
