@@ -1,6 +1,6 @@
-//! The link errors of instructions that resolve a class or a field: a JVM runs each kind of instruction against each
-//! kind of class or field, in several class-file versions, and ajar must predict exactly the errors that the JVM throws
-//! (JVMS §5.4.3, §5.4.4, §6.5).
+//! The link errors of instructions that resolve a class, a field or a method handle: a JVM runs each kind of instruction
+//! against each kind of class or member, in several class-file versions, and ajar must predict exactly the errors that
+//! the JVM throws (JVMS §5.4.3, §5.4.4, §6.5).
 
 mod predicted;
 
@@ -48,6 +48,20 @@ const FLAGS: [(&str, &str); 7] = [
     ("private_final", " private final"),
 ];
 
+/// The access flags of the methods and constructors that method handles name, each with the name of a method and the
+/// descriptor of a constructor.
+const VISIBLE: [(&str, &str, &str); 4] = [
+    ("public", " public", "(I)V"),
+    ("package", "", "(J)V"),
+    ("protected", " protected", "(F)V"),
+    ("private", " private", "(D)V"),
+];
+
+const LAMBDAS: &str = "invokestatic java/lang/invoke/LambdaMetafactory.metafactory(\
+    Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;\
+    Ljava/lang/invoke/MethodType;Ljava/lang/invoke/MethodHandle;Ljava/lang/invoke/MethodType;)\
+    Ljava/lang/invoke/CallSite;";
+
 const NEW: &str = "new java/lang/Object\n dup\n invokespecial java/lang/Object.<init>()V";
 
 /// A method of the program: its class and its name; its descriptor is `()V`.
@@ -62,6 +76,49 @@ fn fields(out: &mut String, version: u16, class: &str, public: &str, methods: &s
     }
     let constructor = " aload_0\n invokespecial java/lang/Object.<init>()V\n";
     let _ = writeln!(out, ".method public <init>()V\n{constructor} return\n.end\n{methods}");
+    for (name, flags, descriptor) in VISIBLE {
+        let _ = writeln!(out, ".method{flags} <init>{descriptor}\n{constructor} return\n.end");
+        let _ = writeln!(out, ".method{flags} i_{name}()V\n return\n.end");
+        let _ = writeln!(out, ".method{flags} static s_{name}()V\n return\n.end");
+    }
+}
+
+/// Returns the bootstrap methods and the methods of a class that makes a function object from each method handle to a
+/// member of the class `of`.
+fn handles(class: &str, of: &str, is_own: bool, cells: &mut Vec<Cell>) -> String {
+    let (mut bootstraps, mut methods, mut n) = (String::new(), String::new(), 0);
+    let mut make = |name: &str, handle: &str, captured: &str, push: &str| {
+        let _ =
+            writeln!(bootstraps, ".bootstrap b{n} {LAMBDAS} methodtype ()V handle {handle} methodtype ()V");
+        let name = format!("handle_{}{name}", if is_own { "own_" } else { "" });
+        let _ = writeln!(
+            methods,
+            ".method public static {name}()V\n {push}\n invokedynamic b{n} run({captured})Ljava/lang/Runnable;\n \
+             pop\n return\n.end"
+        );
+        cells.push((class.to_owned(), name));
+        n += 1;
+    };
+    for (name, _, descriptor) in VISIBLE {
+        for prefix in ["i", "s"] {
+            let member = format!("{of}.{prefix}_{name}()V");
+            make(&format!("static_{prefix}_{name}"), &format!("invokestatic {member}"), "", "nop");
+            let receiver = format!("L{of};");
+            let handle = format!("invokevirtual {member}");
+            make(&format!("virtual_{prefix}_{name}"), &handle, &receiver, "aconst_null");
+        }
+        let (captured, push) = match descriptor {
+            "(I)V" => ("I", "iconst_0"),
+            "(J)V" => ("J", "lconst_0"),
+            "(F)V" => ("F", "fconst_0"),
+            _ => ("D", "dconst_0"),
+        };
+        make(&format!("new_{name}"), &format!("newinvokespecial {of}.<init>{descriptor}"), captured, push);
+    }
+    make("static_gone", &format!("invokestatic {of}.gone()V"), "", "nop");
+    make("virtual_gone", &format!("invokevirtual {of}.gone()V"), &format!("L{of};"), "aconst_null");
+    make("new_gone", &format!("newinvokespecial {of}.<init>(Z)V"), "Z", "iconst_0");
+    bootstraps + &methods
 }
 
 /// Returns the text of a program of one version, and its methods, each of which has one of the instructions.
@@ -88,7 +145,11 @@ fn program(version: u16) -> (String, Vec<Cell>) {
         methods
     };
     let own = format!("{root}/p/Own");
-    let own_methods = access(&own, &mut cells, &own, true);
+    let has_handles = version >= 51;
+    let mut own_methods = access(&own, &mut cells, &own, true);
+    if has_handles {
+        own_methods += &handles(&own, &own, true, &mut cells);
+    }
     fields(&mut out, version, &own, " public", &own_methods);
     for (at, class, public) in [("p", "Near", " public"), ("q", "Shown", " public"), ("q", "Hidden", "")] {
         let target = format!("{root}/{at}/{class}");
@@ -98,6 +159,9 @@ fn program(version: u16) -> (String, Vec<Cell>) {
         for (name, body) in CLASSES {
             methods += &method(name, &body.replace("NEW", NEW).replace('X', &target));
             cells.push((caller.clone(), name.to_owned()));
+        }
+        if has_handles {
+            methods += &handles(&caller, &target, false, &mut cells);
         }
         let _ = writeln!(out, ".class public super {caller}\n.version {version}.0\n{methods}");
     }
@@ -131,13 +195,13 @@ fn program(version: u16) -> (String, Vec<Cell>) {
 /// Whether the class is an error that resolving a present class or one of its fields raises. Of initialisers that
 /// fail, and of casts, the table says nothing.
 fn is_link_error(class: &str) -> bool {
-    ["IllegalAccessError", "IncompatibleClassChangeError", "NoSuchFieldError"]
+    ["IllegalAccessError", "IncompatibleClassChangeError", "NoSuchFieldError", "NoSuchMethodError"]
         .iter()
         .any(|it| class.strip_prefix("java/lang/") == Some(it))
 }
 
 #[test]
-fn the_link_errors_of_class_and_field_constants_are_those_of_the_jvm() {
+fn the_link_errors_of_constants_are_those_of_the_jvm() {
     let Some(jdk) = jdk::at_least(17) else { return };
     let (mut classes, mut cells): (Vec<Assembled>, Vec<Cell>) = Default::default();
     for version in VERSIONS {

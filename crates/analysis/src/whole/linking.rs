@@ -147,15 +147,16 @@ fn method_handle_error(calls: &CallTable, caller: ClassId, handle: MethodHandle)
     if constructs && hierarchy.name(method.class) != it.class {
         return Some(LinkError::NoSuchMethod);
     }
-    if flags.is_static() != (handle.kind == HandleKind::InvokeStatic) {
-        return Some(LinkError::IncompatibleClassChange);
-    }
     // Only code of its own package may create objects with a protected constructor of another class.
     let is_far = constructs
         && flags.is_protected()
         && hierarchy.name(caller).package() != hierarchy.name(method.class).package();
-    let is_hidden = is_far || may_access_method(hierarchy, caller, it.class, method) == Below::No;
-    is_hidden.then_some(LinkError::IllegalAccess)
+    // The JVM checks access first.
+    if is_far || may_access_method(hierarchy, caller, it.class, method) == Below::No {
+        return Some(LinkError::IllegalAccess);
+    }
+    let is_other_kind = flags.is_static() != (handle.kind == HandleKind::InvokeStatic);
+    is_other_kind.then_some(LinkError::IncompatibleClassChange)
 }
 
 /// Returns the error that the creation of an object of this class raises (JVMS §6.5.new); `None` if the creation
