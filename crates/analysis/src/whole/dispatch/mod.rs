@@ -211,7 +211,7 @@ impl Dispatches {
                         self.virtual_site(method, kind == CallKind::Interface)
                     }
                 };
-                let for_any_caller = self.is_for_any_caller(site, method);
+                let for_any_caller = self.is_for_any_caller(site, kind, method);
                 self.sites.insert(kind, method, site, for_any_caller);
                 self.outcome_index.iter_mut().for_each(|it| it.named(kind, method));
                 (site, for_any_caller)
@@ -222,32 +222,46 @@ impl Dispatches {
 
     /// Whether code of every class may make the call: the class and the method are public, and the package is not
     /// closed to other classes.
-    fn is_for_any_caller(&self, site: Site, method: MethodRef) -> bool {
-        let resolved = match site {
-            Site::Method(it) => Some(it),
-            Site::Dispatch(it) => self.get(it).resolved,
-            Site::Error(_) | Site::Open(_) | Site::Vm => return true,
-        };
-        let Some(resolved) = resolved else { return true };
-        declared(&self.hierarchy, resolved).flags.is_public()
+    fn is_for_any_caller(&self, site: Site, kind: CallKind, method: MethodRef) -> bool {
+        let Some(resolved) = self.accessed(site, kind, method) else { return true };
+        resolved.is_none_or(|it| declared(&self.hierarchy, it).flags.is_public())
             && self.hierarchy.class(method.class()).is_some_and(|it| {
                 self.hierarchy.outline(it).flags.is_public() && self.hierarchy.nameable_outside(it)
             })
     }
 
+    /// Returns the method to which a call that goes to `site` needs access, besides access to the class that it names:
+    /// `Some(None)` if the class has no such method, `None` if access does not matter or is unknown.
+    fn accessed(&self, site: Site, kind: CallKind, method: MethodRef) -> Option<Option<MethodId>> {
+        match site {
+            Site::Method(it) => Some(Some(it)),
+            Site::Dispatch(it) => self.get(it).resolved.map(Some),
+            // The JVM checks access before it finds out that the method is abstract or of the wrong kind, and access to
+            // the class even before it looks for the method (JVMS §5.4.3.3).
+            Site::Error(_) => {
+                let interface = match kind {
+                    CallKind::Interface | CallKind::StaticInterface | CallKind::SpecialInterface => true,
+                    CallKind::Virtual | CallKind::Static | CallKind::Special => false,
+                };
+                let it = method.get();
+                match resolve_method(&self.hierarchy, it.class, it.name, it.descriptor, interface) {
+                    ResolvedMethod::Method(it) => Some(Some(it)),
+                    ResolvedMethod::Error(_) => Some(None),
+                    ResolvedMethod::SignaturePolymorphic(_) | ResolvedMethod::Unknown { .. } => None,
+                }
+            }
+            Site::Open(_) | Site::Vm => None,
+        }
+    }
+
     /// Returns `site` if code of the class `caller` may access the class and the method that the call names (JVMS
     /// §5.4.4), otherwise an access error.
     fn checked(&mut self, site: Site, caller: ClassId, kind: CallKind, method: MethodRef) -> Site {
-        let resolved = match site {
-            Site::Method(it) => Some(it),
-            Site::Dispatch(it) => self.get(it).resolved,
-            Site::Error(_) | Site::Open(_) | Site::Vm => None,
-        };
-        let Some(resolved) = resolved else { return site };
+        let Some(resolved) = self.accessed(site, kind, method) else { return site };
         let hierarchy = &*self.hierarchy;
         let named = method.class();
         let allowed = may_access_class(hierarchy, caller, named) != Below::No
-            && may_access_method(hierarchy, caller, named, resolved) != Below::No;
+            && resolved.is_none_or(|it| may_access_method(hierarchy, caller, named, it) != Below::No);
         if allowed {
             return site;
         }
