@@ -24,8 +24,8 @@ use crate::whole::explain::Bodies;
 use crate::whole::record::{Definer, definers};
 use program::names::{MethodName, Text};
 
-/// The definition of each class that a container defines. If the container defines a class several times, it is the
-/// definition that takes effect when other containers are ignored.
+/// For each class that a container defines, its definition. If the container defines a class several times, the map
+/// has the definition that the JVM would use if there were no other containers.
 pub type Definitions<T> = Arc<FxHashMap<ClassName, Definer<T>>>;
 
 /// The place where a class is defined.
@@ -78,7 +78,8 @@ pub fn library_definitions(db: &dyn Db, library: Library) -> Definitions<u32> {
 /// malformed.
 ///
 /// **Reads:** the contents of the library.
-/// **Stays when:** the bytes of the class stay, or change only in what neither facts nor positions hold.
+/// **Stays when:** the bytes of the class stay, or change only in details that belong neither to the facts nor to the
+/// positions.
 /// **Cost:** reads and analyses the class; the 512 most recently used answers are kept.
 /// **Approximates:** like `facts`.
 /// **Test:** `code_of_a_library_is_read_once` (in `ide`).
@@ -166,8 +167,8 @@ pub(crate) fn own_code(
 }
 
 /// Reads the code of classes of the program. If salsa cancels a query, the cancellation is caught and stored, because
-/// unwinding would poison the lock on the solved program. The caller fetches the cancellation when it no longer holds
-/// the program.
+/// unwinding would poison the lock on the solved program. The caller fetches the cancellation with
+/// [`ProgramCode::into_cancelled`] after it has released the lock.
 pub(crate) struct ProgramCode<'db> {
     db: &'db dyn Db,
     world: World,

@@ -132,8 +132,8 @@ impl fmt::Display for ClassFacts {
 /// of `parsed` changes with almost any byte.
 ///
 /// **Reads:** the bytes of the class.
-/// **Stays when:** the bytes stay, or change only in what neither facts nor positions hold, such as the order of the
-/// constant pool.
+/// **Stays when:** the bytes stay, or change only in details that belong neither to the facts nor to the positions,
+/// such as the order of the constant pool.
 /// **Cost:** linear in the code; never evicted. The value shares its data with `facts` and `positions`.
 /// **Approximates:** the same as `facts`.
 /// **Test:** `moving_lines_changes_only_positions` (in `ide`).

@@ -53,7 +53,7 @@ pub enum Part {
 
 /// The classes of a library.
 pub struct Contents {
-    /// The records of the classes that can be read, in the order of the library's directory of entries.
+    /// The records of the classes that can be read, in the order of their entry numbers.
     pub records: Records,
     /// For each record, the entry number of its class in `source`.
     pub entries: Box<[u32]>,

@@ -162,8 +162,8 @@ enum TakenIn {
     Refused,
 }
 
-/// Brings the program up to date: applies the changes to it, or builds it from scratch. Answers that may have changed
-/// are valid only since `generation`.
+/// Brings the program up to date: applies the changes to it, or builds it from scratch. Marks the answers that may
+/// have changed as valid only since the generation `generation`.
 fn advanced(
     (last, unfreed): (&mut Option<Last>, &mut Option<Unfreed>),
     settings: &Arc<Settings>,
@@ -227,9 +227,9 @@ impl Last {
     }
 }
 
-/// Stores a new program in the lock `place` of the old program. The outdated memo of the query shares this lock, so
-/// it does not keep a second program alive. Returns the lock and the old program. If the lock is in use, returns a
-/// new lock with the new program, and no old program.
+/// Stores a new program in the lock `place` of the old program. The outdated memo of the query `propagated` shares
+/// this lock, so the memo does not keep the old program alive. Returns the lock and the old program. If the lock is
+/// in use, returns a new lock with the new program, and no old program.
 fn renewed(
     place: Option<Arc<RwLock<CurrentProgram>>>,
     answers: CurrentProgram,

@@ -36,9 +36,9 @@ impl AnswerId {
     }
 }
 
-/// An answer that read a part of the program, with the version that the answer had then. If the answer has a newer
-/// version now, this entry is outdated. Outdated entries are skipped, which is cheaper than removing them whenever an
-/// answer is recomputed.
+/// An answer that was computed from a part of the program, with the version that the answer had when it was computed.
+/// If the answer has a newer version now, this entry is outdated. Outdated entries are skipped, which is cheaper than
+/// removing them whenever an answer is recomputed.
 #[derive(Clone, Copy, Debug)]
 struct Reader {
     answer: AnswerId,
@@ -86,8 +86,7 @@ impl Stamps {
         Some(later.map(|it| it.0.0).collect())
     }
 
-    /// Records that the answer of this kind about a class was computed again, and that it was read from the parts
-    /// `reads` of the program.
+    /// Records that the answer of this kind about a class was computed from the parts `reads` of the program.
     pub(crate) fn read(&mut self, class: ClassName, kind: Kind, reads: Vec<Read>) {
         let given = &mut self.given;
         let answer = *self.ids.entry((class, kind)).or_insert_with(|| {
@@ -138,8 +137,8 @@ impl Stamps {
     }
 }
 
-/// Whether a [`Reader`] entry is current: its answer has not been recomputed or changed since. `given` has the
-/// present version of each answer.
+/// Whether a [`Reader`] entry is current: its answer has not been recomputed or marked as changed since the entry was
+/// made. `given` has each answer with its present version.
 fn counts(given: &[(Answer, u32)], reader: Reader) -> bool {
     given[reader.answer.index()].1 == reader.time
 }

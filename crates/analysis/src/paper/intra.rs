@@ -30,7 +30,7 @@ pub struct CoveredRaise {
 pub enum Raises {
     /// An assertion, with the exception χ that the assertion raises if it fails.
     Assertion(ClassName),
-    /// `throw X`, which raises every subtype of X.
+    /// A `throw` of an object of static type X, which may raise X and every subtype of X.
     Throw(ClassName),
     /// `new C`, which raises NullPointerException and the exceptions that its constructor lets out.
     New(MethodRef),

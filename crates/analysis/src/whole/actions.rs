@@ -91,7 +91,7 @@ pub(crate) enum Passing {
 /// The reason why an action may run arbitrary code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AnyCode {
-    /// The bootstrap method has no model, so the method that it links is unknown.
+    /// The analysis has no rules for this bootstrap method, so the method that it links is unknown.
     Bootstrap(MethodRef),
     /// The summary does not contain the dynamic site, so nothing about it is known.
     Unlisted,

@@ -29,10 +29,11 @@ pub enum CallWord {
     Thread,
     /// A call that a method of the JDK makes before it returns.
     Callback,
-    /// A call of an action that runs with privileges. The checked exceptions of the action come back wrapped.
+    /// A call of an action by a method such as `AccessController.doPrivileged`. The checked exceptions of the action
+    /// come back wrapped.
     Privileged,
-    /// A call of code that is found by name. The exceptions of the code come back wrapped, except those of a call by
-    /// `Class.newInstance`, which come back unchanged.
+    /// A call by reflection, of code that is found by name. The exceptions of the code come back wrapped, except
+    /// those of a call by `Class.newInstance`, which come back unchanged.
     Reflect,
     /// A call of a class loader to load a class.
     Load,
@@ -104,7 +105,7 @@ pub enum Why {
     Initializer(Text),
     /// The called method is signature polymorphic: it runs any method handle that it is invoked on.
     SignaturePolymorphic,
-    /// The bootstrap method has no model, so the call may run any method.
+    /// The analysis has no rules for this bootstrap method, so the call may run any method.
     Bootstrap(MethodName),
     /// The effect of the native method is not known.
     Native(MethodName),

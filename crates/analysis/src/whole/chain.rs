@@ -44,7 +44,7 @@ pub(super) fn because(
 }
 
 /// Returns the nodes of the shortest path from the node `from` to an origin of an exception in `set`, and the part of
-/// the set that arises at the last node. If there is no path, returns no nodes, and `set`. If `open` is true, the
+/// the set that arises at the last node. If there is no path, returns an empty list and `set`. If `open` is true, the
 /// path follows the open parts of the nodes' values, otherwise the known parts. Of several shortest paths, returns
 /// the first in the order of code and text.
 pub(super) fn path(
@@ -74,9 +74,9 @@ pub(super) fn path(
     }
 }
 
-/// Searches for the shortest path from the node of `start` to an origin of an exception in the set of `start`. If
-/// `bound` is given, it has the distance of each node to the nearest origin, and the maximum length of the path;
-/// nodes that are too far from every origin are skipped. `None` skips no node.
+/// Searches for the shortest path from the node of `start` to an origin of an exception in the set of `start`.
+/// `bound` consists of the distance of each node to the nearest origin, and the maximum length of the path: nodes
+/// that are too far from every origin are skipped. If `bound` is `None`, no node is skipped.
 fn path_within(
     program: &SolvedProgram,
     ex: &mut Exceptions,

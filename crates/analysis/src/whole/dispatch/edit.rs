@@ -52,8 +52,8 @@ pub(in crate::whole) struct Edit<'a> {
     /// The names of the changed classes and of the nest members that they list. References to members of these
     /// classes may now resolve differently, or access to the members may be checked differently.
     pub(in crate::whole) names: &'a FxHashSet<ClassName>,
-    /// The names of the classes about which absent classes may now do more or less than before (for example, extend
-    /// the class).
+    /// The names of the classes for which the change affects what absent classes may do, for example whether they may
+    /// extend the class.
     pub(in crate::whole) open_otherwise: &'a [ClassName],
     /// The function objects of the program.
     pub(in crate::whole) functions: Functions<'a>,
@@ -486,8 +486,8 @@ impl Dispatch {
         self.sort();
     }
 
-    /// Updates the targets and link errors. `outcomes` are those that were added or removed; none is an
-    /// [`Outcome::Unknown`]. `has` returns whether the dispatch has an outcome now.
+    /// Updates the targets and link errors after some outcomes of the dispatch were added or removed. `outcomes` are
+    /// these outcomes; none is an [`Outcome::Unknown`]. `has` returns whether the dispatch has an outcome now.
     fn set_some(&mut self, outcomes: &[Outcome], has: impl Fn(Outcome) -> bool) {
         self.handlers = None;
         self.open_without_marks();
