@@ -84,8 +84,8 @@ pub fn graphs_since(db: &dyn Db, class: ClassFile) -> Option<u64> {
     since(db, class, Kind::Graphs)
 }
 
-/// Calls `ask` for each method of a class, and returns the results in file order. The list is empty if the program
-/// does not use the definition of the class in `file`.
+/// Calls `ask` for each method of a class, and returns the results in file order. The list is empty if the class file
+/// `file` is not part of the program or another file of the same class shadows it.
 fn each_method<T>(
     answers: &CurrentProgram,
     file: ClassKey,

@@ -45,7 +45,8 @@ pub struct CurrentProgram {
     /// Copies of `own`, for readers that find `own` in use. The copies are reused, because one copy per question
     /// would cost more than most questions.
     copies: Mutex<Vec<Sets>>,
-    /// For each answer about a class, the generation of the program since which the answer has been valid.
+    /// For each answer about a class, the generation (version number) of the program since which the answer has been
+    /// valid.
     stamps: Mutex<Stamps>,
 }
 
@@ -121,8 +122,8 @@ impl CurrentProgram {
         has_changed
     }
 
-    /// Assigns the generation `generation` to all answers that changes of the program may have affected: they are
-    /// valid since this generation only. Returns the number of exception sets that changed.
+    /// Records that the answers that may have changed are valid only since the generation (version number)
+    /// `generation`. Returns the number of exception sets that changed.
     pub(crate) fn stamp(&mut self, generation: u64) -> u64 {
         let touched = self.program.take_touched();
         self.stamps.get_mut().unwrap_or_else(PoisonError::into_inner).touch(generation, &touched);
@@ -155,13 +156,14 @@ impl CurrentProgram {
         self.shadowed.get(&file).copied()
     }
 
-    /// Returns the generation of the program since which the answer of this kind about a class has been valid.
+    /// Returns the generation (version number) of the program since which the answer of this kind about a class has
+    /// been valid.
     pub fn stamp_of(&self, class: ClassName, kind: Kind) -> u64 {
         lock(&self.stamps).of(class, kind)
     }
 
-    /// Returns the classes for which the answer of this kind may have changed after the generation `generation` of
-    /// the program; `None` if all answers may have changed.
+    /// Returns the classes for which the answer of this kind may have changed after the generation (version number)
+    /// `generation` of the program; `None` if all answers may have changed.
     pub fn stale_since(&self, generation: u64, kind: Kind) -> Option<Vec<ClassName>> {
         lock(&self.stamps).since(generation, kind)
     }

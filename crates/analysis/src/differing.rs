@@ -68,8 +68,8 @@ fn changed_in_place<'a>(
     Some(acc)
 }
 
-/// Returns the containers that changed, in their old state and in their new state. If the number of containers
-/// changed, returns all containers.
+/// Returns the containers that changed: first in their old state, then in their new state. If the number of
+/// containers changed, returns all containers.
 fn differing(before: &[Tier], now: &[Tier]) -> (Vec<Tier>, Vec<Tier>) {
     if before.len() != now.len() {
         return (before.to_vec(), now.to_vec());

@@ -49,8 +49,8 @@ pub struct Keeper {
 
 #[derive(Default)]
 struct State {
-    /// The number of the last generation of the program. No number is used twice, even if a panic destroyed a
-    /// program.
+    /// The last generation (version number) that was given to a program. No number is used twice, even if a panic
+    /// destroyed a program.
     generation: u64,
     counts: Counts,
     /// The most recent program; `None` before the first program is built, after a panic, and while the program is
@@ -162,8 +162,8 @@ enum TakenIn {
     Refused,
 }
 
-/// Brings the program up to date: applies the changes to it, or builds it from scratch. Marks the answers that may
-/// have changed as valid only since the generation `generation`.
+/// Brings the program up to date: applies the changes to it, or builds it from scratch. Records that the answers that
+/// may have changed are valid only since the generation `generation`.
 fn advanced(
     (last, unfreed): (&mut Option<Last>, &mut Option<Unfreed>),
     settings: &Arc<Settings>,

@@ -45,15 +45,16 @@ struct Reader {
     time: u32,
 }
 
-/// For each answer, the generation of the program since which the answer has been valid, and the parts of the program
-/// from which it was read.
+/// For each answer, the generation (version number) of the program since which the answer has been valid, and the
+/// parts of the program from which the answer was computed.
 #[derive(Debug, Default)]
 pub(crate) struct Stamps {
-    /// The last generation of the program in which all answers may have changed.
+    /// The last generation (version number) of the program in which all answers may have changed.
     all: u64,
-    /// For each answer that may have changed in a generation after `all`, the last such generation.
+    /// For each answer that may have changed in a generation later than `all`, the last generation in which it may
+    /// have changed.
     of: FxHashMap<Answer, u64>,
-    /// For each part of the program, the answers that were read from it; some entries may be outdated.
+    /// For each part of the program, the answers that were computed from this part; some entries may be outdated.
     readers: FxHashMap<Read, Vec<Reader>>,
     ids: FxHashMap<Answer, AnswerId>,
     /// Each answer, with its version: how often it was computed or marked as changed.
@@ -66,18 +67,20 @@ impl Kind {
 }
 
 impl Stamps {
-    /// Creates the state for a new program of this generation, from which no answer has been read yet.
+    /// Creates the state for a new program of this generation (version number), from which no answer has been
+    /// computed yet.
     pub(crate) fn new(generation: u64) -> Self {
         Stamps { all: generation, ..Stamps::default() }
     }
 
-    /// Returns the generation of the program since which the answer of this kind about a class has been valid.
+    /// Returns the generation (version number) of the program since which the answer of this kind about a class has
+    /// been valid.
     pub(crate) fn of(&self, class: ClassName, kind: Kind) -> u64 {
         self.of.get(&(class, kind)).copied().unwrap_or(self.all)
     }
 
-    /// Returns the classes for which the answer of this kind may have changed after the generation `generation`;
-    /// `None` if all answers may have changed.
+    /// Returns the classes for which the answer of this kind may have changed after the generation (version number)
+    /// `generation` of the program; `None` if all answers may have changed.
     pub(crate) fn since(&self, generation: u64, kind: Kind) -> Option<Vec<ClassName>> {
         if self.all > generation {
             return None;
@@ -106,7 +109,8 @@ impl Stamps {
         }
     }
 
-    /// Marks the answers that depend on the touched parts of the program as changed in this generation.
+    /// Records that the answers that were computed from the parts `touched` of the program changed in this generation
+    /// (version number).
     pub(crate) fn touch(&mut self, generation: u64, touched: &Touched) {
         if touched.all {
             *self = Stamps::new(generation);

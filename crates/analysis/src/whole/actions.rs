@@ -13,8 +13,8 @@ use flow::summary::{Initialized, Source};
 use super::sites::handle_call;
 use crate::summary::CodeSummary;
 
-/// The effect of one source of a summary, of one effect of a dynamic site, or of one method handle. At run time, the
-/// parts of the action happen in the order of the fields.
+/// What one source of a summary (an exception source or call), one effect of a dynamic site, or one method handle
+/// does. At run time, the parts of the action happen in the order of the fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Action {
     /// The exceptions that the action raises by itself.
@@ -175,8 +175,8 @@ impl Called {
     }
 }
 
-/// Returns the action of a source of a summary. For a dynamic site, returns `Err` with the index of the site in the
-/// summary.
+/// Returns the action of a source (an exception source or call) of a summary. For a dynamic site, returns `Err` with
+/// the index of the site in the summary.
 fn of_source(source: Source) -> Result<Action, u32> {
     Ok(match source {
         Source::Exact(class) => Action::raises(Raises::Exact(class)),
@@ -191,13 +191,13 @@ fn of_source(source: Source) -> Result<Action, u32> {
     })
 }
 
-/// Returns the action of a source of a summary; `None` if the source is a dynamic site.
+/// Returns the action of a source (an exception source or call) of a summary; `None` if the source is a dynamic site.
 pub(crate) fn item_action(source: Source) -> Option<Action> {
     of_source(source).ok()
 }
 
-/// Returns the actions of a source of a summary. A dynamic site has one action for each of its effects, every other
-/// source has one action.
+/// Returns the actions of a source (an exception source or call) of a summary. A dynamic site has one action for each
+/// of its effects, every other source has one action.
 pub(crate) fn actions(code: &CodeSummary, source: Source) -> impl Iterator<Item = Action> {
     let (one, effects) = match of_source(source) {
         Ok(it) => (Some(it), &[][..]),

@@ -41,7 +41,7 @@ pub enum CallWord {
     Serialization,
     /// A call of the finalizer of the object that the instruction creates. A thread of the VM makes the call.
     Finalizer,
-    /// Stands for all calls that a method of unknown code makes.
+    /// Stands for all calls of a method whose code is unknown.
     Unseen,
 }
 
@@ -154,8 +154,8 @@ pub enum Step {
     Method(MethodName),
     /// A virtual call of this method may run a target that lets the exception out.
     Dispatch(MethodName),
-    /// The initialiser of this class lets the exception out, wrapped in ExceptionInInitializerError if it is no
-    /// error.
+    /// The initialiser of this class lets the exception out, wrapped in ExceptionInInitializerError unless it is an
+    /// Error.
     Initializer(Text),
     /// The method of a function object for this functional interface lets the exception out.
     Glue(Text),

@@ -16,7 +16,7 @@ use super::reads::{Read, note, unnoted};
 use super::sites::Node;
 use super::solved::SolvedProgram;
 
-/// The maximum number of searches that limit the length of the path. If they do not find a path, a last search
+/// The maximum number of searches with a limit on the length of the path. If none of them finds a path, a last search
 /// without a limit follows.
 const MAX_BOUNDS: usize = 8;
 
@@ -164,8 +164,8 @@ fn is_unordered(program: &SolvedProgram, node: NodeId) -> bool {
     matches!(program.nodes.node(node), Node::Dispatch(_) | Node::Initializer(_) | Node::Loading)
 }
 
-/// Compares by text two nodes that are included by the same node. The ids of classes give no order, because they
-/// depend on how the program was built.
+/// Compares by text two nodes whose values are included in the value of the same node. The ids of classes give no
+/// order, because they depend on how the program was built.
 fn by_text(program: &SolvedProgram, a: NodeId, b: NodeId) -> Ordering {
     let place = |it: NodeId| match program.nodes.node(it) {
         Node::Dispatch(_) | Node::Loading => None,

@@ -17,9 +17,9 @@ use super::sites::Site;
 use super::tables::CallTable;
 use crate::summary::{CodeSummary, MethodSummary};
 
-/// Returns the constructors that are analysed separately for a class of the constructed object. Each is a pair of the
-/// constructor and that class, and gets a node of its own in the system of inclusions. The pairs are in order of
-/// discovery.
+/// Returns pairs of a constructor and a class: the constructor is analysed separately for the case that the
+/// constructed object is of this class. Each pair gets a node of its own in the system of inclusions. The pairs are
+/// in order of discovery.
 ///
 /// # Errors
 /// When the work is cancelled.

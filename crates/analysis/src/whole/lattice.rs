@@ -215,7 +215,7 @@ impl Exceptions {
         let (a, b) = (self.filters[first.index()].clone(), self.filters[second.index()].clone());
         debug_assert!(
             b.adds.is_empty(),
-            "the second function, that of an exception-table row, must not add exceptions"
+            "of two composed functions, the second (of an exception-table row) must not add exceptions"
         );
         let keep = self.universe.meet(a.keep, b.keep);
         let adds = a.adds.iter().map(|&(when, add)| (when, self.universe.meet(add, b.keep))).collect();

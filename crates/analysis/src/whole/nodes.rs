@@ -98,7 +98,7 @@ impl Nodes {
     /// Returns the id of a node. The node must have been added.
     pub(super) fn id(&self, node: Node) -> NodeId {
         self.find(node).unwrap_or_else(|| {
-            always_assert::never!("the node was never added, so it has no id");
+            always_assert::never!("the node was never added to the table of nodes, so it has no id");
             NodeId::from_index(0)
         })
     }

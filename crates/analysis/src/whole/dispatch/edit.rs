@@ -22,7 +22,7 @@ use super::outcome_index::{Cause, FunctionOffers, OutcomeIndex};
 use super::outcomes::{Offers, Outcome, ReceiverKind};
 use super::{Dispatch, Dispatches};
 
-/// The function objects of a program, by number. Those whose creating class was removed (`gone`) are left out.
+/// The function objects of a program. Those of the sites in `gone`, whose classes were removed, are left out.
 #[derive(Clone, Copy)]
 pub(in crate::whole) struct Functions<'a> {
     pub(in crate::whole) sites: &'a [FunctionSite],

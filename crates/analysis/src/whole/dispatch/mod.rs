@@ -66,7 +66,7 @@ pub struct Dispatches {
     world: WorldKind,
     all: Vec<Dispatch>,
     ids: FxHashMap<(MethodRef, bool), DispatchId>,
-    /// The dispatches that name a class, method name and descriptor.
+    /// The dispatches, by the class, method name and descriptor that they name.
     by_name: FxHashMap<(ClassName, Name, Descriptor), Vec<DispatchId>>,
     by_class: FxHashMap<ClassName, Vec<DispatchId>>,
     sites: SiteCache,
@@ -156,8 +156,8 @@ impl Dispatches {
         self.offers.take().unwrap_or_default()
     }
 
-    /// Marks a dispatch whose receivers may be objects of classes that are generated at run time. `handlers` is given
-    /// if the receivers may be proxies, which pass the call on to the targets of the dispatch `handlers`. If
+    /// Marks a dispatch whose receivers may be objects of classes that the JVM generates at run time. `handlers` is
+    /// given if the receivers may be proxies, which pass the call on to the targets of the dispatch `handlers`. If
     /// `around_handles` is true, the receivers may be objects that wrap method handles, so that the calls may run any
     /// method.
     pub(super) fn mark(&mut self, id: DispatchId, handlers: Option<DispatchId>, around_handles: bool) {
@@ -258,7 +258,7 @@ impl Dispatches {
         Site::Error(LinkError::IllegalAccess)
     }
 
-    /// Returns where a call that the JVM or the JDK makes, instead of an invoke instruction, goes. If
+    /// Returns the destination of a call that is made by the JVM or the JDK instead of by an invoke instruction. If
     /// [`Dispatches::ask_for`] was never called for this call, the result says that the call may run any method.
     pub fn asked_for(&self, method: MethodRef, interface: bool) -> Site {
         let kind = if interface { CallKind::Interface } else { CallKind::Virtual };
@@ -343,8 +343,9 @@ impl Dispatches {
         }
     }
 
-    /// Returns where a call that the JVM or the JDK makes goes, such as the call of `run` when the JVM starts a
-    /// thread. If the call needs a dispatch that does not exist yet, creates the dispatch.
+    /// Returns the destination of a call that is made by the JVM or the JDK instead of by an invoke instruction, such
+    /// as the call of `run` when the JVM starts a thread. If the call needs a dispatch that does not exist yet,
+    /// creates the dispatch.
     pub fn ask_for(&mut self, method: MethodRef, interface: bool) -> Site {
         let kind = if interface { CallKind::Interface } else { CallKind::Virtual };
         if let Some((it, _)) = self.sites.get(kind, method) {

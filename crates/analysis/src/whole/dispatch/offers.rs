@@ -69,8 +69,8 @@ pub(super) fn offer(table: &mut Dispatches, class: ClassId) {
 
 /// Returns the dispatches in which objects of a class may select another method than those of its superclass; the
 /// list may have further dispatches. The list has the dispatches that name one of the supertypes and a method that
-/// the class declares, those that name a supertype that the superclass does not have, and those that name a method of
-/// such a new supertype.
+/// the class declares, those that name a supertype that the superclass does not have, and those that name a supertype
+/// of the superclass and a method that such a new supertype declares.
 pub(super) fn dispatches_for(table: &Dispatches, class: ClassId, above: &Above) -> Vec<DispatchId> {
     let is_selectable = |it: &&Method| !it.flags.is_static() && !it.flags.is_private();
     let mut acc: Vec<DispatchId> = Vec::new();
@@ -245,9 +245,9 @@ fn is_visible(table: &Dispatches, method: MethodId) -> bool {
     flags.is_public() || flags.is_protected()
 }
 
-/// Whether objects that select a method of the class may exist. They may if the class itself, or a known subclass
-/// that inherits the method, is not abstract. `chooses` returns whether a subclass selects another method, so that
-/// the search skips this subclass and the classes below it.
+/// Whether objects that select a method of the class `class` may exist. They may if the class itself, or a known
+/// subclass that inherits the method, is not abstract. `chooses` returns whether a subclass selects another method,
+/// so that the search skips this subclass and the classes below it.
 pub(super) fn is_live(table: &Dispatches, class: ClassId, chooses: impl Fn(ClassId) -> bool) -> bool {
     let mut pending = vec![class];
     while let Some(at) = pending.pop() {

@@ -18,7 +18,7 @@ use super::outcomes::{Outcome, ReceiverKind};
 pub(super) struct OutcomeIndex {
     pub(super) by_class: Vec<Vec<(DispatchId, Outcome)>>,
     pub(super) by_function: Vec<FunctionOffers>,
-    /// For each type, the function objects that are instances of it; `java/lang/Object` is left out.
+    /// For each type, the function objects that are instances of this type. The type `java/lang/Object` is left out.
     pub(super) functions_below: FxHashMap<ClassName, Vec<FunctionSiteId>>,
     pub(super) counts: FxHashMap<(DispatchId, Outcome), u32>,
     /// For each dispatch, the distinct targets and errors that receivers select there.
