@@ -43,8 +43,9 @@ pub(super) struct Counts {
 }
 
 impl Nodes {
-    /// Numbers the nodes of a program. `methods` yields the number of methods of each class; `rethrowing` yields
-    /// methods, each with the number of its handlers that throw the caught exception again.
+    /// Numbers the nodes of a program. `methods` yields the number of methods of each class. `rethrowing` yields
+    /// those methods that have handlers which throw the caught exception again, each with the number of these
+    /// handlers.
     ///
     /// # Errors
     /// When the work is cancelled.
