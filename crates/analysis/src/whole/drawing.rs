@@ -106,7 +106,7 @@ pub(super) fn draw(program: &SolvedProgram, sets: &mut Sets, id: MethodId, code:
 
 /// Returns the reason to report for open exceptions that another node includes from the node `of`. If `of` is a
 /// dispatch or stands for class loaders, and may itself run unknown code, this is the reason why it may; otherwise,
-/// the reason names `of` (a method, for example) as what lets out the exceptions.
+/// the reason is that `of` (a method, for example) lets out open exceptions.
 fn nearest(program: &SolvedProgram, of: Node) -> Why {
     match of {
         Node::Method(it) | Node::Constructing(it, _) => Why::LetsOut(program.calls.classes.name(it)),

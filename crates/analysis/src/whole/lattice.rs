@@ -57,8 +57,8 @@ pub enum OpenCause {
     /// The exceptions come from the initialisation of this absent class. Its initialiser, or that of a class above
     /// it, is unknown.
     Initializer(ClassName),
-    /// The exceptions come from this bootstrap method. The analysis has no model of it, so linking by it may run any
-    /// code.
+    /// The exceptions come from this bootstrap method. The analysis has no model of this method, so linking a call
+    /// site or dynamic constant by it may run any code.
     Bootstrap(MethodRef),
     /// The exceptions come from this native method, whose effect is not known.
     Native(MethodId),

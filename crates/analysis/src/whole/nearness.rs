@@ -38,7 +38,7 @@ impl Links for OpenWays<'_> {
 /// have visited many nodes.
 #[derive(Default)]
 pub(super) struct Nearness {
-    /// The number of nodes that all searches for the places where exceptions arise have visited together.
+    /// The total number of nodes that searches for the places where exceptions arise have visited.
     visited: AtomicUsize,
     known: OnceLock<Vec<u32>>,
     open: OnceLock<Vec<u32>>,

@@ -30,7 +30,7 @@ pub(super) struct Nodes {
     later_place: FxHashMap<Node, usize>,
 }
 
-/// The nodes with which a program is first solved, except those for classes, methods and handlers.
+/// Describes which nodes a program has when it is first solved, apart from those of classes, methods and handlers.
 pub(super) struct Counts {
     /// The number of function objects.
     pub(super) functions: usize,

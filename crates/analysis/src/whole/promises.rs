@@ -6,7 +6,7 @@ use program::outline::Ghost;
 
 use super::lattice::Exceptions;
 
-/// The exceptions that a ghost promises never to let out, for one type name in its promise.
+/// The exceptions that a ghost promises never to let out, as far as they follow from one type name in its promise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Promised {
     /// The ghost promises to let out no exceptions at all.

@@ -167,8 +167,8 @@ pub(super) struct OtherTypes {
 }
 
 /// Updates the set of throwable types `universe` to the present state of the program, `how`. `classes` must contain
-/// all classes that may have become or ceased to be throwable types, and all throwable types whose superclass may
-/// have changed or for which it may have changed whether unknown subclasses are possible.
+/// all classes that may have become or ceased to be throwable types, and all throwable types of which the superclass,
+/// or the possibility of unknown subclasses, may have changed.
 pub(super) fn follow(
     universe: &mut Universe,
     how: &Follow<'_>,

@@ -33,7 +33,7 @@ pub(in crate::whole) enum ReceiverKind {
     Function(FunctionSiteId),
 }
 
-/// Tells which targets the receivers of virtual calls select.
+/// Tells which targets objects select when they are the receivers of virtual calls.
 pub(in crate::whole) trait Offers {
     /// Calls `tell` for each dispatch in which objects of the kind `receiver` may be receivers. The arguments are the
     /// dispatch and the target that these objects select in it.

@@ -50,8 +50,8 @@ pub(in crate::whole) struct Stale {
     pub(in crate::whole) nodes: FxHashSet<Node>,
     /// The nodes of removed code. The next update of the solution removes their inclusions.
     pub(in crate::whole) gone: FxHashSet<Node>,
-    /// The classes that may have become or ceased to be throwable types, and the throwable types whose superclass may
-    /// have changed or for which it may have changed whether unknown subclasses are possible.
+    /// The classes that may have become or ceased to be throwable types, and the throwable types of which the
+    /// superclass, or the possibility of unknown subclasses, may have changed.
     pub(in crate::whole) types: FxHashSet<ClassName>,
     /// Under `--rta`, the dispatches whose targets must be restricted again to those that instantiated receivers
     /// select.

@@ -93,9 +93,8 @@ fn add_nodes(program: &mut SolvedProgram, stale: &Stale) {
     }
 }
 
-/// Records in `touched` the facts about the inclusions of a node that changed. `before` are the previous inclusions
-/// of the node. `moved` are the nodes whose distance to the nearest open exceptions changed, with their previous
-/// distances.
+/// Records in `touched` which facts about a node's inclusions changed. `before` are the node's previous inclusions.
+/// `moved` are the nodes whose distance to the nearest open exceptions changed, with their previous distances.
 fn touch_inclusions(
     program: &SolvedProgram,
     touched: &mut Touched,
