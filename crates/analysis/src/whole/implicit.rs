@@ -57,7 +57,8 @@ pub(super) fn upcalls() -> [MethodRef; 4] {
     ]
 }
 
-/// The kinds of objects without a class file that a program creates at run time.
+/// The kinds of objects that a program creates and whose classes have no class file, because the classes are made at
+/// run time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct RuntimeObjects {
     /// Whether the program creates proxies of interfaces (`java.lang.reflect.Proxy`).

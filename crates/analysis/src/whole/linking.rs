@@ -33,8 +33,8 @@ pub(super) fn object_error(calls: &CallTable, class: ClassName) -> Option<LinkEr
     (flags.is_abstract() || flags.is_interface()).then_some(LinkError::Instantiation)
 }
 
-/// Returns the link error that an access of a field in code of the class `caller` raises; `None` if the present
-/// classes determine no error. Under `--link-errors`, the access of a field whose class is absent is an error, too.
+/// Returns the link error that an access of a field in code of the class `caller` raises; `None` if no error follows
+/// from the present classes. Under `--link-errors`, the access of a field whose class is absent is an error, too.
 pub(super) fn field_error(
     calls: &CallTable,
     caller: ClassId,

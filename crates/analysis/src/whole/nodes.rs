@@ -30,7 +30,7 @@ pub(super) struct Nodes {
     later_place: FxHashMap<Node, usize>,
 }
 
-/// The nodes with which a program is first solved, except those for classes, methods and handlers.
+/// Describes which nodes a program has when it is first solved, apart from those of classes, methods and handlers.
 pub(super) struct Counts {
     /// The number of function objects.
     pub(super) functions: usize,
@@ -43,8 +43,9 @@ pub(super) struct Counts {
 }
 
 impl Nodes {
-    /// Numbers the nodes of a program. `methods` yields the number of methods of each class; `rethrowing` yields
-    /// methods, each with the number of its handlers that throw the caught exception again.
+    /// Numbers the nodes of a program. `methods` yields the number of methods of each class. `rethrowing` yields
+    /// those methods that have handlers which throw the caught exception again, each with the number of these
+    /// handlers.
     ///
     /// # Errors
     /// When the work is cancelled.

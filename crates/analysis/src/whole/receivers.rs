@@ -14,8 +14,8 @@ use super::loading::own_loaders;
 use super::sites::{Site, Target};
 use super::tables::CallTable;
 
-/// A class whose objects, as receivers, make a call run a certain method, with the supertypes that make them
-/// receivers of the call.
+/// A class whose objects, as receivers of a call, make the call run a certain method, with the supertypes through
+/// which these objects can be receivers.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Receiver {
     /// The class of the receivers.
@@ -104,8 +104,8 @@ fn receivers(
     acc
 }
 
-/// Returns at most `limit` of the program's class loader classes that load classes by `method`, each with its chain
-/// of supertypes.
+/// Returns at most `limit` class loaders of the program that load classes by `method`, each with its chain of
+/// supertypes.
 fn loaders(calls: &CallTable, method: MethodId, limit: usize) -> Vec<Receiver> {
     let hierarchy = &calls.classes.hierarchy;
     let listed = calls.loading.as_ref().is_some_and(|it| it.targets.contains(&method));

@@ -44,8 +44,9 @@ impl ClassRecord {
         self.outline.class
     }
 
-    /// Returns whether, in the place of `before`, this record shadows the same records and is shadowed by the same
-    /// records. This is so if both records are of the same class, and both or neither contain ghosts.
+    /// Returns whether this record, in the place of `before` in a list of records, would shadow the same records as
+    /// `before`, and be shadowed by the same records. This is so if both records are of the same class, and both or
+    /// neither contain ghosts.
     pub fn stands_like(&self, before: &ClassRecord) -> bool {
         self.is_same_class(before) && self.is_ghost == before.is_ghost
     }

@@ -21,12 +21,12 @@ use crate::summary::CodeSummary;
 /// of the code.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Resolves {
-    /// Whether the code resolves a class such that the class loader's exceptions may come out unchanged.
+    /// Whether the code resolves a class in such a way that the class loader's exceptions may come out unchanged.
     plainly: bool,
     /// Whether the class loader's exceptions may come out wrapped in a BootstrapMethodError. JVMS §5.4.3.6 leaves
     /// open whether they are wrapped.
     dynamically: bool,
-    /// Whether the class may be resolved earlier in the bytecode than at the instruction.
+    /// Whether the class may be resolved at an earlier place in the bytecode than the instruction that needs it.
     pub(super) earlier: bool,
 }
 
@@ -175,8 +175,8 @@ pub(super) fn resolves_any(calls: &CallTable, caller: ClassId, code: &CodeSummar
     resolves_in(calls, caller, code).into_iter().any(|it| it != Resolves::NOTHING)
 }
 
-/// Returns whether expressions of `code`, a body of the class `caller`, resolve any class. The expressions may be
-/// evaluated anywhere in the method.
+/// Returns whether `code`, a body of the class `caller`, resolves a class in expressions that may be evaluated
+/// anywhere in the method.
 pub(super) fn resolves_anywhere(calls: &CallTable, caller: ClassId, code: &CodeSummary) -> bool {
     let summary = &code.summary;
     summary.named.iter().any(|&it| calls_loader(calls, caller, it))

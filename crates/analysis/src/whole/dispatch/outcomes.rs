@@ -27,16 +27,16 @@ pub(super) enum Outcome {
 /// A set of receivers that select the same targets.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(in crate::whole) enum ReceiverKind {
-    /// The objects of this class, and of those subclasses that inherit the method which the class selects.
+    /// The objects of this class, and the objects of those subclasses that select the same method as this class.
     Class(ClassId),
     /// The function object that this `LambdaMetafactory` site makes.
     Function(FunctionSiteId),
 }
 
-/// Tells which targets the receivers of virtual calls select.
+/// Tells which targets objects select when they are the receivers of virtual calls.
 pub(in crate::whole) trait Offers {
-    /// Calls `tell` for each dispatch that may have `receiver` as a receiver, with the dispatch and the target that
-    /// the receiver selects in it.
+    /// Calls `tell` for each dispatch in which objects of the kind `receiver` may be receivers. The arguments are the
+    /// dispatch and the target that these objects select in it.
     fn of(&self, receiver: ReceiverKind, tell: &mut dyn FnMut(DispatchId, Target));
 }
 

@@ -14,13 +14,14 @@ use crate::whole::promises::{Promised, promises};
 /// The classes that the code of one class names, in separate lists for the ways in which the names are used.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(in crate::whole) struct Named {
-    /// The classes whose members the code uses or which it initialises. For an array type, its element class is
-    /// listed.
+    /// The classes whose members the code uses, and those that the code initialises. For an array type, its element
+    /// class is listed.
     classes: Vec<ClassName>,
     /// The types that the class throws, catches, or names in throws clauses.
     throwables: Vec<ClassName>,
-    /// Names that matter only if other code makes the named classes throwable types: names in promises of ghosts, and
-    /// catch types of rows that cover only exceptions that may arise at any instruction.
+    /// The classes whose names in the code matter only if other code makes these classes throwable types. The names
+    /// occur in promises of ghosts, and as catch types of rows that cover only exceptions that may arise at any
+    /// instruction.
     if_types: Vec<ClassName>,
 }
 

@@ -51,13 +51,13 @@ pub struct MaintainedProgram {
     touched: Touched,
 }
 
-/// How far a program is prepared for its first change.
+/// Which part of the work that must precede the first change of a program is done.
 #[derive(Default)]
 enum Preparation {
     /// The program is solved, but not prepared for changes.
     #[default]
     None,
-    /// The indices by which changes find the dependent parts of the program are built.
+    /// The indices for finding the parts of the program that depend on a changed class are built.
     Indexed(Box<EditIndex>),
     /// The indices are built, and the incremental solver is computing the solution.
     Solving(Box<EditIndex>, Box<Incremental<Value>>),
