@@ -11,7 +11,7 @@ use crate::components::ComponentId;
 use crate::fuel::{Cancelled, Fuel, OPERATION};
 use crate::solver::{FunctionId, Lattice, NodeId};
 
-/// The maximum number of edges of one node that are changed between two cancellation checks.
+/// The maximum number of edges of one node that are changed between two checks for cancellation.
 const AT_ONCE: usize = 64;
 
 /// The edits of nodes of the system that are recorded, but not yet applied to the graph.
