@@ -72,7 +72,7 @@ impl<'a> Fuel<'a> {
     }
 }
 
-/// Runs `work` with a counter of steps that never cancels, and returns the result of `work`.
+/// Runs `work` with a counter of steps that never reports a cancellation, and returns the result of `work`.
 pub fn uncancelled<T>(work: impl FnOnce(&mut Fuel<'_>) -> Result<T, Cancelled>) -> T {
     match work(&mut Fuel::new(u32::MAX, &mut || false)) {
         Ok(it) => it,

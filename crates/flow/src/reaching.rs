@@ -15,11 +15,11 @@ const MAX_STEPS: usize = 20_000;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
     /// This instruction assigned the value to a variable. For an `Assign` instruction, the second field is the
-    /// assigned expression without the casts around it, which is not a variable; for other instructions, it is
-    /// `None`.
+    /// assigned expression without the casts around it; this expression is not a variable. For other instructions,
+    /// the second field is `None`.
     Instr(InstrId, Option<ExprId>),
-    /// The value was not read from a variable: it is that of this expression, which is the expression of the query
-    /// without the casts around it.
+    /// The value was computed by this expression, not read from a variable. The expression is the one that the query
+    /// asked about, without the casts around it.
     Expr(ExprId),
     /// The value is the one that this variable has at entry of the method.
     Entry(Var),

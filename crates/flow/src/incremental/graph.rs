@@ -264,8 +264,8 @@ impl<V: Copy + Eq> Graph<V> {
         acc
     }
 
-    /// Returns whether the lists of incoming edges and the lists of outgoing edges contain the same edges, and are in
-    /// the required order.
+    /// Returns whether the lists of incoming edges and the lists of outgoing edges contain the same edges, and
+    /// whether the lists of incoming edges are sorted.
     #[cfg(test)]
     pub(super) fn is_sound(&self) -> bool {
         let nodes = || (0..self.nodes.len()).map(NodeId::from_index);

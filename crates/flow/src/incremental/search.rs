@@ -6,8 +6,8 @@ use crate::components::ComponentId;
 use crate::fuel::{Cancelled, Fuel};
 use crate::solver::{FunctionId, NodeId};
 
-/// Tells which nodes each search has visited: those whose mark holds the number of the search. A node has only one
-/// mark, so a search may overwrite the mark of an earlier search.
+/// Marks of the nodes that searches have visited. A node has only one mark, which identifies the last search that
+/// visited the node; the marks of earlier searches are overwritten.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Marks {
     marks: Vec<Mark>,
@@ -102,8 +102,8 @@ pub(super) enum Found {
     Closed(Direction, Vec<NodeId>),
 }
 
-/// The part of a path query that starts at the end that is not the root. `seen` holds the visited nodes, each with
-/// the index in `seen` of the node from which it was reached.
+/// The part of a path query that starts at the node which is not the root. `seen` holds the nodes that were visited
+/// from there, each with the index in `seen` of the node from which it was reached.
 struct Near {
     mark: u32,
     seen: Vec<(NodeId, u32)>,
@@ -193,8 +193,8 @@ impl Search {
         }
     }
 
-    /// Marks nodes of a path that was found as visited from the root: the nodes from the one at index `number` of
-    /// `near` to the end of the path that is not the root.
+    /// Marks a part of a path that was found as visited from the root. `near` is the search from the other end of the
+    /// path; the part leads from the node with the index `number` in `near.seen` to that other end.
     fn keep(&mut self, marks: &mut Marks, near: &Near, mut number: u32) {
         loop {
             let (node, before) = near.seen[number as usize];

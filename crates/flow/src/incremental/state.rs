@@ -13,8 +13,8 @@ use super::work::Work;
 use crate::components::ComponentId;
 use crate::solver::{FunctionId, NodeId};
 
-/// Counters of the work that a solver has done, for tests and measurements. Some count from the last full build on,
-/// as their fields tell; the others count from the creation of the solver on.
+/// Counters of the work that a solver has done, for tests and measurements. They count since the creation of the
+/// solver, except for the fields that are documented to count since the last full build.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Statistics {
     /// The number of full builds: computations of all components and their values from scratch.

@@ -11,8 +11,8 @@ use crate::components::{ComponentId, components};
 use crate::fuel::{Cancelled, Fuel};
 use crate::solver::{FunctionId, Lattice, NodeId, solve};
 
-/// A lattice of sets of 64 elements, as bits of a number. The function with the number `f` above 0 removes the
-/// elements whose number is divisible by `f + 1`.
+/// A lattice of sets of numbers below 64, each set stored as the bits of a `u64`. The function with the id `f` (above
+/// 0) removes the numbers that are divisible by `f + 1`.
 #[derive(Default)]
 struct Bits {
     operations: u32,

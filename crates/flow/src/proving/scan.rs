@@ -19,8 +19,7 @@ pub(super) enum Origin {
     Caught(InstrId),
     /// The value was computed by this expression, which is not a variable.
     Expr(ExprId),
-    /// The value is that of this variable. Several instructions assign the variable, or a single instruction that
-    /// determines no fact about the value.
+    /// The value is that of this variable. No further origin is known that determines a fact about the value.
     Var(Var),
 }
 
