@@ -144,8 +144,8 @@ impl<'a> Packages<'a> {
     }
 }
 
-/// Returns whether the answer of [`may_be_extended`] for a class depends on other classes: the class is sealed or
-/// belongs to a nest.
+/// Returns whether the answer of [`may_be_extended`] for a class depends on other classes. This is so if the class is
+/// sealed or belongs to a nest.
 fn asks_for_others(outline: &Outline) -> bool {
     outline.permitted.is_some() || outline.nest_host.is_some() || !outline.nest_members.is_empty()
 }

@@ -100,8 +100,8 @@ fn in_superclasses(
     Ok(Found::default())
 }
 
-/// Continues a search up the superclasses that reached the absent class `outside`. Of the classes above it, only
-/// `java/lang/Object` is known.
+/// Continues a search for a method, along a chain of superclasses, behind the absent class `outside`. Of the classes
+/// above `outside`, only `java/lang/Object` is known.
 pub(super) fn behind(h: &Hierarchy, outside: ClassName, name: Name, descriptor: Descriptor) -> Found {
     if h.is_object(outside) {
         return Found { method: None, outside: of_object(name, descriptor).map(|_| outside) };
