@@ -165,7 +165,7 @@ impl<'a> Reaching<'a> {
 
     /// Continues the search for the value of `var` at the instructions that are covered by the exception-table rows
     /// of the handler. An exception may be raised before a covered instruction takes effect, so each value that `var`
-    /// has before a covered instruction may be its value in the handler.
+    /// has before a covered instruction may be the value of `var` in the handler.
     fn enter_handler(
         &mut self,
         handler: u32,

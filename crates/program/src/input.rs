@@ -20,7 +20,7 @@ pub struct ClassFile {
     /// The container that holds the class file.
     #[returns(copy)]
     pub container: Container,
-    /// The id of the file. A file that was edited has two inputs of this type; its container lists one of them at any
+    /// The id of the file. An edited file has two inputs of this type, and the container lists one of the two at any
     /// time.
     #[returns(copy)]
     pub file: FileId,

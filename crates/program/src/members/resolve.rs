@@ -63,7 +63,7 @@ fn in_interface(h: &Hierarchy, class: ClassId, name: Name, descriptor: Descripto
     public_of_object(h, name, descriptor)
 }
 
-/// Finds the public instance method of `java/lang/Object` with this name and descriptor.
+/// Searches for a public instance method of `java/lang/Object` with this name and descriptor.
 pub(super) fn public_of_object(h: &Hierarchy, name: Name, descriptor: Descriptor) -> Found {
     let Some(class) = h.class(h.object()) else {
         let is_public = of_object(name, descriptor) == Some(true);
