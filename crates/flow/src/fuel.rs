@@ -76,6 +76,8 @@ impl<'a> Fuel<'a> {
 pub fn uncancelled<T>(work: impl FnOnce(&mut Fuel<'_>) -> Result<T, Cancelled>) -> T {
     match work(&mut Fuel::new(u32::MAX, &mut || false)) {
         Ok(it) => it,
-        Err(Cancelled) => unreachable!("work reported a cancellation, although it cannot be cancelled"),
+        Err(Cancelled) => {
+            unreachable!("`work` reported a cancellation, although the counter of steps never cancels")
+        }
     }
 }

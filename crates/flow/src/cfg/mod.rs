@@ -40,7 +40,7 @@ impl NodeId {
     /// Returns the node with the number `index`, which must fit into 32 bits.
     #[inline]
     pub fn from_index(index: usize) -> Self {
-        debug_assert!(u32::try_from(index).is_ok(), "the index {index} does not fit into 32 bits");
+        debug_assert!(u32::try_from(index).is_ok(), "the node number {index} does not fit into 32 bits");
         NodeId(index as u32)
     }
 }

@@ -87,7 +87,7 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         L: Lattice<Value = V>,
     {
         let Entry::Occupied(mut it) = self.sources.entry((round, function, value)) else {
-            debug_assert!(false, "the value to remove must have been added before");
+            debug_assert!(false, "the value to remove from the counts was never added to the counts");
             return Round::NEVER;
         };
         it.get_mut().n -= 1;
@@ -187,7 +187,10 @@ impl<V: Copy + Eq + Hash> Counts<V> {
             return false;
         }
         let Entry::Occupied(mut n) = self.images.entry((round, image)) else {
-            debug_assert!(false, "the function result to remove must have been added before");
+            debug_assert!(
+                false,
+                "the function result to remove from the counts was never added to the counts"
+            );
             return false;
         };
         *n.get_mut() -= 1;

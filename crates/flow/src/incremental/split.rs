@@ -223,7 +223,7 @@ fn found<V: Copy + Eq + Hash>(
     nodes: &[NodeId],
 ) {
     let made = state.parts.add(state.parts.history(old).clone());
-    debug_assert_eq!(made, new, "the parts must give the new component the number that the order gave");
+    debug_assert_eq!(made, new, "the new component must have the same number in `parts` as in `order`");
     state.work.grow(state.parts.len());
     for &node in nodes {
         state.parts.move_to(node, new);

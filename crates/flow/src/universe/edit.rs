@@ -31,8 +31,8 @@ impl Universe {
 
     /// Adds a type to the universe. If its superclass is no type of the universe, the superclass counts as unknown.
     /// Returns `false`, and changes nothing, if the universe is not editable; if the type is present, has no
-    /// superclass or is the superclass of a present type; or if the existing sets do not determine which of them must
-    /// contain the new type.
+    /// superclass or is the superclass of a present type; or if it cannot be determined which of the existing sets
+    /// must contain the objects of the new type.
     pub fn add(&mut self, it: Throwable) -> bool {
         let Throwable { class, parent, extensible } = it;
         let is_below = |ty: &ThrowableType| ty.parent == Parent::Class(class) && !ty.is_vacant;
