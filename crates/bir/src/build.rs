@@ -201,7 +201,8 @@ impl Builder {
         Ok(body)
     }
 
-    /// Builds the body. Rows refer to instructions, except that their handlers are labels.
+    /// Builds the body. In `rows`, the exception table, the handlers are labels; the covered ranges are given by
+    /// instructions.
     ///
     /// # Errors
     /// Fails if a label that is used was never placed.

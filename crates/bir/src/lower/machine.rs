@@ -343,8 +343,9 @@ impl SymbolicMachine<'_> {
         Ok(())
     }
 
-    /// Makes the last emitted instruction assign its result directly to the local variable, unless a stack entry
-    /// contains the result or the old value of the variable. Returns whether the assignment was changed.
+    /// Changes the last emitted instruction so that it assigns its result directly to the local variable `var`,
+    /// unless a stack entry contains the result or the old value of `var`. Returns whether the instruction was
+    /// changed.
     fn take_result(&mut self, var: Var) -> bool {
         let Place::Local(slot) = var.place() else { return false };
         let Some((top, below)) = self.stack.slots.split_last() else { return false };

@@ -200,8 +200,8 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         }
     }
 
-    /// Follows control to the handlers of the rows that cover an instruction in `first..end`. `locals` are the return
-    /// addresses in local variables at these instructions.
+    /// Follows control to the handlers of the exception-table rows that cover an instruction in `first..end`.
+    /// `locals` are the return addresses in local variables at these instructions.
     fn tell(&mut self, context: Context, first: u32, end: u32, locals: &[(u16, u32)]) -> Result<()> {
         let Some(mut place) = self.rows.next(0, first, end) else { return Ok(()) };
         let frame = Frame { stack: vec![Shape::Value(Kind::Ref)], locals: locals.to_vec() };

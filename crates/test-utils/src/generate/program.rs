@@ -92,7 +92,7 @@ struct Writer {
     builders: Vec<ClassBuilder>,
 }
 
-/// What the generator has decided about one body before it writes the body.
+/// The decisions about one method body that the generator makes before it writes the body.
 struct Plan {
     owner: usize,
     params: Vec<Decl>,

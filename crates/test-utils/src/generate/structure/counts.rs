@@ -170,7 +170,8 @@ impl Method {
         self.visible == Visible::Private
     }
 
-    /// Whether the method is a default method, if it belongs to an interface.
+    /// Whether the method is a default method, provided that it belongs to an interface: it is neither static,
+    /// abstract nor private.
     fn is_default(&self) -> bool {
         !self.is_static && !self.is_abstract && !self.is_private()
     }
@@ -191,8 +192,8 @@ impl Structure {
         (0..self.types.len()).map(of).sum()
     }
 
-    /// Counts the method bodies for which `is` holds, and the calls in `calls` that do what such a body does. `is`
-    /// gets the index of the type that contains the body or call.
+    /// Counts the method bodies for which `is` holds, and the elements of [`Structure::calls`] that do the same as
+    /// such a body. `is` gets the index of the type that contains the body or call.
     fn count_bodies(&self, is: impl Fn(usize, Body) -> bool) -> usize {
         let calls = self.count_calls(|at, kind| match kind {
             CallKind::Static(of) => is(at, Body::Static(of)),
