@@ -166,13 +166,13 @@ impl Builder {
         ordinal(self.instrs.alloc(instr))
     }
 
-    /// Returns the number of instructions so far.
+    /// Returns the number of instructions added so far.
     #[inline]
     pub fn len(&self) -> u32 {
         self.instrs.len() as u32
     }
 
-    /// Returns whether there are no instructions yet.
+    /// Returns whether no instruction has been added yet.
     pub fn is_empty(&self) -> bool {
         self.instrs.is_empty()
     }

@@ -115,7 +115,7 @@ pub enum Insn {
     MonitorExit,
 }
 
-/// Rearrangements of the operand stack.
+/// The instructions that rearrange the operand stack.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)] // These are the mnemonics.
 pub enum StackOp {
@@ -147,7 +147,7 @@ pub enum BinOp {
     Xor,
 }
 
-/// Comparisons that push -1, 0 or 1.
+/// The comparisons of two longs, floats or doubles, which push -1, 0 or 1.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)] // These are the mnemonics; the flavour says what NaN gives (l: -1, g: 1).
 pub enum CmpOp {
@@ -158,7 +158,7 @@ pub enum CmpOp {
     Dcmpg,
 }
 
-/// Numeric conversions.
+/// The conversions of a number to another numeric type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)] // These are the mnemonics.
 pub enum Conv {

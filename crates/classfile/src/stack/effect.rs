@@ -204,7 +204,7 @@ impl Effects<'_, '_, '_> {
     fn local(&self, slot: u16, kind: Kind) -> Step<()> {
         if u32::from(slot) + u32::from(kind.words()) > u32::from(self.max_locals) {
             return Err(Fault::OtherAt(
-                "the instruction uses a local variable outside of max_locals:",
+                "max_locals is too small for the local variable of the instruction: slot",
                 slot.into(),
             )
             .into());

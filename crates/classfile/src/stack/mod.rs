@@ -188,8 +188,8 @@ impl Walk {
         found.map(|it| it as usize)
     }
 
-    /// Returns the context of the subroutine that is called when the instruction with the ordinal `jsr`, a `jsr`, is
-    /// executed in `context`. Returns context 0 if subroutines are not inlined.
+    /// Returns the context that is entered when the `jsr` instruction with the ordinal `jsr` is executed in
+    /// `context`. Returns context 0 if subroutines are not inlined.
     pub fn called(&self, context: Context, jsr: u32) -> Context {
         self.children.get(&(context, jsr)).copied().unwrap_or(0)
     }

@@ -35,8 +35,8 @@ pub struct Run {
     pub case: Case,
     /// The method that the case calls: `p/Call0.r0(I)V`.
     pub method: String,
-    /// The class of the exception that is thrown by the one initialiser that fails if this run reaches it; `None` if
-    /// no initialiser fails.
+    /// The class of the exception that an initialiser throws in this run, provided that the run reaches that
+    /// initialiser; `None` if no initialiser fails in this run.
     pub failing: Option<String>,
 }
 
