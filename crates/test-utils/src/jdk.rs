@@ -55,7 +55,7 @@ pub fn all() -> Vec<Jdk> {
     out
 }
 
-/// The first JDK of at least release `version`. If this is `None`, the caller must skip its test.
+/// The first JDK of at least release `version`. If the result is `None`, the caller must skip its test.
 ///
 /// # Panics
 /// Panics if there is no such JDK and the environment variable `CI` is `true`, because skipping would hide a broken

@@ -24,7 +24,7 @@ pub struct Case {
     pub args: Vec<Arg>,
 }
 
-/// An argument of a case.
+/// An argument of the method that a [`Case`] calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arg {
     /// An argument for a parameter of type int, short, char, byte or boolean.

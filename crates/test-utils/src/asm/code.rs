@@ -102,9 +102,9 @@ pub struct CodeBuilder {
     pub rows: Vec<Row>,
     /// The rows of the `LocalVariableTable`; if there are none, the attribute is not written.
     pub vars: Vec<Var>,
-    /// The value of `max_stack`; `None` if it shall be computed.
+    /// The value of `max_stack`; `None` if the assembler computes the value from the code.
     pub max_stack: Option<u16>,
-    /// The value of `max_locals`; `None` if it shall be computed.
+    /// The value of `max_locals`; `None` if the assembler computes the value from the code.
     pub max_locals: Option<u16>,
     /// The attributes of `Code` besides the debug tables that the builder writes.
     pub attributes: Vec<Attribute>,

@@ -163,7 +163,8 @@ impl<'w> Body<'w> {
         self.cost.saturating_add(self.mult.saturating_mul(cost)) <= self.budget
     }
 
-    /// Runs `write`, which writes code. Meanwhile, `n` more values count as being on the stack below that code.
+    /// Runs `write`, which writes code. While that code is executed, `n` further values are on the stack below its
+    /// own.
     pub(super) fn under<R>(&mut self, n: u32, write: impl FnOnce(&mut Self) -> R) -> R {
         self.live += n;
         let out = write(self);

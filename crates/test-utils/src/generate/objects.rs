@@ -343,7 +343,8 @@ impl Body<'_> {
         }
     }
 
-    /// Writes a call that returns a value of type `ty`, or a simple value if there is no such method.
+    /// Writes a call that returns a value of type `ty`. If there is no suitable method, writes code that pushes a
+    /// simple value of this type instead.
     pub(super) fn call_for(&mut self, ty: Ty) {
         let world = self.world;
         let fits = |it: &Method| it.ret.is_some_and(|ret| world.is_sub(ret.ty(), ty));

@@ -196,8 +196,8 @@ impl Body<'_> {
         self.code.catch(start, unlocked, handler, None).catch(handler, end, handler, None);
     }
 
-    /// Writes a jump to a handler written by [`Body::shared_handlers`], with a value on the stack that is not a
-    /// caught exception.
+    /// Writes a jump to a handler that [`Body::shared_handlers`] writes. The value on the stack is then not a caught
+    /// exception.
     pub(super) fn enter_handler(&mut self) {
         match self.rng.pick(&self.handlers).copied() {
             Some(handler) if self.live == 0 => {

@@ -19,7 +19,7 @@ pub use cases::{Run, RunGroup};
 
 use crate::asm::{AsmError, Assembled};
 
-/// A random program. [`Structure::change`] edits it as a programmer would, one class after another.
+/// A random program. [`Structure::change`] edits the program as a programmer would, one class after another.
 #[derive(Clone, Debug)]
 pub struct Structure {
     /// The package that contains all packages of the program.
