@@ -62,8 +62,8 @@ fn uses(file: &RustFile, effect: &Effect) -> Vec<(String, usize)> {
     found
 }
 
-/// Returns whether a path, as written, names the item `mention`, an item below it, or with `*` a module that contains
-/// it.
+/// Returns whether a path, as written, names the item `mention` or an item below it, or imports with `*` from a
+/// module that contains the item.
 fn reaches(path: &[String], mention: &str) -> bool {
     let mention: Vec<&str> = mention.split("::").collect();
     let named = match path.split_last() {

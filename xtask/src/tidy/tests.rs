@@ -47,7 +47,8 @@ file-dependencies = 1
 
 const MANIFEST: &str = "[dependencies]\n[lints]\nworkspace = true\n";
 
-/// The violations that tidy reports for a small good checkout in which these files are replaced or added, one a line.
+/// Returns the violations, one per line, that tidy reports for a small good checkout in which these files are
+/// replaced or added.
 fn tidy(changes: &[(&str, &str)]) -> String {
     let mut files = vec![
         ("xtask/arrows.toml", HOUSE),
