@@ -201,7 +201,7 @@ impl Client {
         if self.apt_download(&spec, file).is_err() {
             self.update()?;
             self.apt_download(&spec, file).context(
-                "the archive does not have this version; `--any-version` accepts the version that it has",
+                "apt has no package of the listed version; `--any-version` accepts the version that apt has",
             )?;
         }
         Ok(())

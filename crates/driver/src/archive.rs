@@ -331,7 +331,8 @@ impl<'a> ArchiveOpener<'a> {
                     "the archive is not opened, because it is nested {} deep and the limit is {MAX_DEPTH}",
                     opened.depth + 1
                 );
-                self.problems.push(Problem::error(name, format!("{what}; its classes are missing")));
+                self.problems
+                    .push(Problem::error(name, format!("{what}; the classes of the archive are missing")));
                 continue;
             }
             if self.archives >= MAX_ARCHIVES || self.members >= MAX_MEMBERS || self.inflated >= MAX_INFLATED {
@@ -342,7 +343,8 @@ impl<'a> ArchiveOpener<'a> {
             let role = inner_role(opened, &member.name);
             let inner = self.inner_blob(opened, &member.entry);
             if let Err(what) = inner.and_then(|blob| self.open_at(&name, blob, role, opened.depth + 1)) {
-                self.problems.push(Problem::error(name, format!("{what}; its classes are missing")));
+                self.problems
+                    .push(Problem::error(name, format!("{what}; the classes of the archive are missing")));
             }
         }
     }

@@ -28,8 +28,8 @@ pub(crate) trait Disk {
     /// Opens a class folder; `skip` names the folders directly below it that do not belong to it.
     fn folder(&mut self, at: &At<'_>, skip: &[&str]) -> Arc<Part>;
 
-    /// Returns `now`, the plan for opening a path. In `ajar watch`, if `now` is an error, returns the plan of the
-    /// last successful loading instead.
+    /// Returns `now`, the plan for opening a path. In `ajar watch`, if `now` is an error or the path has ceased to be
+    /// a JDK, returns the plan of the last successful loading instead.
     ///
     /// # Errors
     /// Returns the error of `now` if no earlier loading had a plan for the path.

@@ -173,7 +173,10 @@ impl<'a> Opener<'a> {
                 Step::Jdk(files, role) => self.open_jdk(&files, role)?,
                 Step::Open(path, role) => {
                     if let Err(error) = self.open(&path, role) {
-                        let what = format!("{:#}; its classes are missing", error.root_cause());
+                        let what = format!(
+                            "{:#}; the classes of this file or folder are missing",
+                            error.root_cause()
+                        );
                         self.problems.push(Problem::error(path_text(&path), what));
                     }
                 }

@@ -208,9 +208,9 @@ fn holders(world: &LoadedWorld) -> Holders<'_> {
     holders
 }
 
-/// Makes the modules of the module path the owners of their packages. A package that is exported only to some modules
-/// counts as exported if one of them is absent, because the absent module may be added and use the package. A package
-/// that occurs in several containers gets no owner.
+/// Records each module of the module path as the owner of its packages, to which then no absent class belongs. A
+/// package that is exported only to some modules counts as exported if one of them is absent, because the absent
+/// module may be added and use the package. A package that occurs in several containers gets no owner.
 fn own_modules<'a>(
     modules: &[Module],
     holders: &Holders<'a>,

@@ -213,8 +213,7 @@ fn more_entries_than_sixteen_bits_count() {
 fn a_file_that_is_not_an_archive_is_an_error() {
     let whole = two().end(&End::default());
     assert_eq!(listing(Vec::new()), "error: the file is empty, so it is not a zip archive\n");
-    let missing =
-        "error: not a zip archive: the end record is missing (the file is cut off or of another kind)\n";
+    let missing = "error: the file is not a zip archive: the end record is missing (the file is cut off or of another kind)\n";
     assert_eq!(listing(b"hello, I am text\n".repeat(20)), missing);
     assert_eq!(listing(whole[..whole.len() * 2 / 3].to_vec()), missing);
     assert_eq!(listing(whole[..whole.len() - 30].to_vec()), missing);
@@ -365,8 +364,8 @@ fn the_modules_of_an_ear_are_app() {
          lib t!/app.war!/WEB-INF/lib/l.jar\n  |L.class = lib\n\
          app t!/beans.jar\n  |Bean.class = bean\n\
          lib t!/lib/l.jar\n  |L.class = lib\n\
-         error: t!/broken.jar: not a zip archive: the end record is missing \
-         (the file is cut off or of another kind); its classes are missing\n"
+         error: t!/broken.jar: the file is not a zip archive: the end record is missing \
+         (the file is cut off or of another kind); the classes of the archive are missing\n"
     );
 }
 
@@ -396,7 +395,7 @@ fn nesting_ends_at_a_depth() {
     assert!(!text.contains("A.class"), "{text}");
     assert!(
         text.ends_with(
-            "9.jar: the archive is not opened, because it is nested 9 deep and the limit is 8; its classes are missing\n"
+            "9.jar: the archive is not opened, because it is nested 9 deep and the limit is 8; the classes of the archive are missing\n"
         ),
         "{text}"
     );

@@ -27,7 +27,7 @@ pub(super) fn effects(checkout: &Checkout, violations: &mut Vec<Violation>) {
                     file: file.path.clone(),
                     line,
                     check: "effects",
-                    what: format!("`{what}` in {} ({})", file.room, effect.name),
+                    what: format!("`{what}` may not be used in {} ({})", file.room, effect.name),
                     why: effect.why.clone().into(),
                     fix: effect.instead.clone().unwrap_or_else(|| {
                         format!("pass the value in as an argument, or have this effect only in one of the rooms: {}", effect.rooms.join(", "))
