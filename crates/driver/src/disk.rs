@@ -1,5 +1,5 @@
-//! Access to the disk while a world is opened. A run without `watch` reads the present files
-//! ([`crate::once`]); `ajar watch` reuses the contents of unchanged files ([`crate::watch`]).
+//! Access to the disk while containers are opened. A run without `watch` reads the present files ([`crate::once`]);
+//! `ajar watch` reuses the contents of unchanged files ([`crate::watch`]).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::jdk::{JdkChoice, JdkFiles, JdkFound};
 use crate::problem::Problem;
 use ide::Role;
 
-/// The access to files and folders through which a world (program, libraries and JDK) is loaded.
+/// The access to the files and folders from which the containers are loaded.
 pub(crate) trait Disk {
     /// Declares that the loaded containers depend on the file or folder at this path. Must be called before the path
     /// is examined.

@@ -1,6 +1,6 @@
-//! Turns the differences between a loaded world and the contents of the database into changes of the database, and
-//! reads only the classes that differ. Libraries are parsed here, by the worker threads, and passed to the database
-//! as one value each. For a class of the program, the bytes are passed.
+//! Turns the differences between the loaded containers and the contents of the database into changes of the database,
+//! and reads only the classes that differ. Libraries are parsed here, by the worker threads, and passed to the
+//! database as one value each. For a class of the program, the bytes are passed.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;

@@ -1,4 +1,4 @@
-//! The JDK whose class library the world uses: how the JDK is chosen, and its version and files.
+//! The JDK whose class library is used: how the JDK is chosen, and its version and files.
 
 use std::path::PathBuf;
 

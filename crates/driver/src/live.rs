@@ -1,5 +1,5 @@
-//! A result that is kept current while the world changes: the [`Session`] receives the changes of the world, and
-//! worker threads compute the new result.
+//! A result that is kept current while the containers change: the [`Session`] receives the changes, and worker
+//! threads compute the new result.
 
 use std::any::Any;
 use std::ops::ControlFlow;

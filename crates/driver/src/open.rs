@@ -23,7 +23,7 @@ pub(crate) struct Opener<'a> {
     /// The Java release for which entries of multi-release archives are selected.
     pub(crate) release: u16,
     /// The paths of the inputs that are the program, without symbolic links. Such an input belongs to the program
-    /// even if the `Class-Path` of another jar names it before.
+    /// even if the `Class-Path` of another jar leads to it first.
     pub(crate) app: FxHashSet<PathBuf>,
     /// The files and folders on the module path, as paths without symbolic links.
     pub(crate) modules: FxHashSet<PathBuf>,

@@ -1,5 +1,5 @@
-//! The world as found on disk: the inputs, class path, module path and JDK, opened and listed. The bytes of classes
-//! are read on demand.
+//! The loaded world (program, libraries and JDK) as found on disk: the inputs, class path, module path and JDK,
+//! opened and listed. The bytes of classes are read on demand.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The part of the disk on which a world depends: the names that paths go through, and the folders whose lists of
-//! names matter. Each folder is watched before it is examined, so that no change is lost in between.
+//! The part of the disk on which the loaded containers depend: the names that paths go through, and the folders whose
+//! lists of names matter. Each folder is watched before it is examined, so that no change is lost in between.
 
 use std::path::{Path, PathBuf};
 
