@@ -74,7 +74,7 @@ enum Subject {
     Watch(Watch),
 }
 
-/// The measured time of an edit.
+/// Which time of an edit is measured.
 #[derive(Clone, Copy)]
 enum Edits {
     /// The p50 time from the new bytes to the exceptions of the methods of the class and of its callers.
@@ -86,7 +86,7 @@ enum Edits {
     Beyond,
 }
 
-/// The measured aspect of a whole program.
+/// Which figure of a whole program is measured.
 #[derive(Clone, Copy)]
 enum Whole {
     /// The CPU time in seconds from class bytes to all final graphs, scaled to the reference machine.
@@ -705,7 +705,8 @@ fn cpu_of(command: &mut Command, runs: u32) -> Result<f64> {
 /// 16 and 17 of `/proc/*/stat`.
 fn children_time() -> Result<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").context("this system does not report CPU times")?;
-    let (_, rest) = stat.rsplit_once(')').context("no program name in /proc/self/stat")?;
+    let (_, rest) =
+        stat.rsplit_once(')').context("/proc/self/stat cannot be parsed: the program name is missing")?;
     let mut fields = rest.split_ascii_whitespace().skip(13);
     let mut ticks =
         || fields.next().and_then(|it| it.parse::<f64>().ok()).context("no time in /proc/self/stat");

@@ -191,7 +191,7 @@ impl Client {
         if found != package.sha256 {
             // Delete the file, so that the next run does not use it.
             std::fs::remove_file(&file)?;
-            bail!("sha256 is {found}, but {LIST} requires {}", package.sha256);
+            bail!("the SHA-256 hash is {found}, but {LIST} requires {}", package.sha256);
         }
         Ok(Archive { file, version: package.version.clone(), sha256: found, drifted: false })
     }
@@ -200,8 +200,9 @@ impl Client {
         let spec = format!("{}={}", package.name, package.version);
         if self.apt_download(&spec, file).is_err() {
             self.update()?;
-            self.apt_download(&spec, file)
-                .context("the archive does not have this version; `--any-version` accepts its present one")?;
+            self.apt_download(&spec, file).context(
+                "apt has no package of the listed version; `--any-version` accepts the version that apt has",
+            )?;
         }
         Ok(())
     }

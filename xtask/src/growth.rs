@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::corpus::{self, output};
 
-/// The sample contains one in this number of the classes of the corpus tier `large`.
+/// The sample contains one out of this number of classes of the corpus tier `large`.
 pub(crate) const ONE_IN: u32 = 10;
 
 /// The cost of computing the final graphs of a program.

@@ -49,7 +49,7 @@ pub(crate) enum Change {
     Jar,
 }
 
-/// The time that is measured of a cycle, that is, of the reaction of `ajar watch` to one change.
+/// Which time of a cycle (the reaction of `ajar watch` to one change) is measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Cost {
     /// The wall time from the written file to the printed line about the cycle. Most of this time is waiting, so it

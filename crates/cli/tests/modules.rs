@@ -311,7 +311,10 @@ fn sealed_packages_are_complete_if_manifests_are_trusted() {
     }
     let other = data("sealed/b");
     let (_, stderr) = fine("none", &["calls", text(&all), text(&other), "--trust-sealed"]);
-    assert!(stderr.contains("sealed/b: it has classes of the package s, which is sealed in "), "{stderr}");
+    assert!(
+        stderr.contains("sealed/b: the container has classes of the package s, which is sealed in "),
+        "{stderr}"
+    );
     let open = open_calls("none", "s.A.calls", &[text(&all), text(&other), "--trust-sealed"]);
     assert!(open["s/A"], "of a package that lies in two places nothing is known");
 }

@@ -37,8 +37,8 @@ pub(crate) struct ArchiveOpener<'a> {
     pub(crate) found: &'a mut Found,
     /// The problems found so far.
     pub(crate) problems: &'a mut Vec<Problem>,
-    /// The class loader that finds the archive's own classes when the program runs. The classes of inner archives
-    /// have other loaders.
+    /// The class loader that finds the archive's own classes when the program runs. The classes of inner archives are
+    /// found by other loaders.
     loader: Loader,
     /// Whether the archive being opened is inside a plain jar (not a war, ear or Spring Boot jar), at any depth.
     is_late: bool,
@@ -163,7 +163,7 @@ impl<'a> ArchiveOpener<'a> {
         let mut note = |what: String| self.problems.push(Problem::note(name.clone(), what));
         if let Some((member, why)) = members.iter().find_map(|it| it.entry.refused().map(|why| (it, why))) {
             note(format!(
-                "`{}` {why}: the JVM rejects the whole archive; the other entries are read",
+                "the entry `{}` {why}: the JVM rejects the whole archive; the other entries are read",
                 member.name
             ));
         }
@@ -251,9 +251,9 @@ impl<'a> ArchiveOpener<'a> {
         }
     }
 
-    /// Adds a container of the class candidates below `root` and not below `except`; nothing if there are none,
-    /// except for the root of a plain jar. With `release`, selects the entries for that Java release. Moves the names
-    /// of these classes from `opened` to the container.
+    /// Adds a container of the class candidates below `root` and not below `except`. If there are none, adds no
+    /// container, except for the root of a plain jar. If `release` is given, selects the entries for that Java
+    /// release. Moves the names of these classes from `opened` to the container.
     fn add_root(
         &mut self,
         opened: &mut Opened,
@@ -270,8 +270,8 @@ impl<'a> ArchiveOpener<'a> {
         let selection = multi_release::select(&names, release);
         if let Some((_, first)) = selection.shadowed.first().and_then(|&it| candidates.get(it)) {
             let what = format!(
-                "class entries with the same name as a later one: {}, the first is `{}`; \
-                 the last is used, as by the JVM",
+                "class entries with the same name as a later entry: {} (the first is `{}`); \
+                 the last entry of each name is used, as by the JVM",
                 selection.shadowed.len(),
                 first.name
             );
@@ -328,10 +328,11 @@ impl<'a> ArchiveOpener<'a> {
             let name = member_path(&opened.name, &member.name);
             if opened.depth == MAX_DEPTH {
                 let what = format!(
-                    "the archive is nested {} deep, and archives are opened only to depth {MAX_DEPTH}",
+                    "the archive is not opened, because it is nested {} deep and the limit is {MAX_DEPTH}",
                     opened.depth + 1
                 );
-                self.problems.push(Problem::error(name, format!("{what}; its classes are missing")));
+                self.problems
+                    .push(Problem::error(name, format!("{what}; the classes of the archive are missing")));
                 continue;
             }
             if self.archives >= MAX_ARCHIVES || self.members >= MAX_MEMBERS || self.inflated >= MAX_INFLATED {
@@ -342,7 +343,8 @@ impl<'a> ArchiveOpener<'a> {
             let role = inner_role(opened, &member.name);
             let inner = self.inner_blob(opened, &member.entry);
             if let Err(what) = inner.and_then(|blob| self.open_at(&name, blob, role, opened.depth + 1)) {
-                self.problems.push(Problem::error(name, format!("{what}; its classes are missing")));
+                self.problems
+                    .push(Problem::error(name, format!("{what}; the classes of the archive are missing")));
             }
         }
     }

@@ -349,7 +349,7 @@ fn apply_command_line(settings: &mut Settings, overrides: &Overrides) {
 }
 
 /// Checks that a text has the form `module/package`, and returns it. A list of target modules after `=`, as in the
-/// option of `java`, is permitted and removed: unknown code can be in any module.
+/// option of `java`, is permitted and removed, because unknown code can be in any module.
 pub fn exported_package(text: &str) -> anyhow::Result<String> {
     let it = text.split_once('=').map_or(text, |it| it.0);
     match it.split_once('/') {

@@ -77,7 +77,7 @@ pub(crate) enum Place {
 pub(crate) struct FilePlace {
     pub(crate) path: PathBuf,
     /// The content of the file at the time when its folder was listed. `None` if the file is read each time its bytes
-    /// are requested; then it may have changed since it was listed.
+    /// are requested; then the file may have changed since its folder was listed.
     pub(crate) content: Option<Arc<FileContent>>,
 }
 

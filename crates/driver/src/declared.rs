@@ -35,7 +35,7 @@ const AGENTS: [&str; 3] = ["Premain-Class", "Agent-Class", "Launcher-Agent-Class
 /// The maximum size in bytes of a manifest or service file that is read. Real ones have a few lines.
 const MAX_SIZE: u64 = 1 << 20;
 
-/// Adds the agents that a manifest names to `acc`. Adds nothing if `role`, the role of the manifest's container, is
+/// Adds to `acc` the agents that a manifest names. Adds nothing if `role`, the role of the manifest's container, is
 /// not that of the program.
 pub(crate) fn agents(manifest: &Manifest, role: Role, acc: &mut Vec<Declared>) {
     if role != Role::App {
@@ -47,13 +47,13 @@ pub(crate) fn agents(manifest: &Manifest, role: Role, acc: &mut Vec<Declared>) {
     }
 }
 
-/// Adds the providers of `service` that its configuration file names to `acc`.
+/// Adds to `acc` the providers of `service` that its configuration file, with the content `bytes`, names.
 pub(crate) fn services(service: &str, bytes: &[u8], acc: &mut Vec<Declared>) {
     let by = || DeclaredBy::Service(service.to_owned());
     acc.extend(providers(bytes).into_iter().map(|class| Declared { by: by(), class }));
 }
 
-/// Adds the agents and service providers that files in a class folder declare to `acc`. A file that cannot be read is
+/// Adds to `acc` the agents and service providers that files in a class folder declare. A file that cannot be read is
 /// ignored, as by the JVM.
 pub(crate) fn folder(root: &Path, role: Role, acc: &mut Vec<Declared>) {
     let small = |path: &Path| {

@@ -1,5 +1,5 @@
-//! Access to the disk while a world is opened. A run without `watch` reads the present files
-//! ([`crate::once`]); `ajar watch` reuses the contents of unchanged files ([`crate::watch`]).
+//! Access to the disk while containers are opened. A run without `watch` reads the present files ([`crate::once`]);
+//! `ajar watch` reuses the contents of unchanged files ([`crate::watch`]).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use crate::jdk::{JdkChoice, JdkFiles, JdkFound};
 use crate::problem::Problem;
 use ide::Role;
 
-/// The access to files and folders through which a world (program, libraries and JDK) is loaded.
+/// The access to the files and folders from which the containers are loaded.
 pub(crate) trait Disk {
-    /// Declares that the loaded world depends on the file or folder at this path. Must be called before the path is
-    /// examined.
+    /// Declares that the loaded containers depend on the file or folder at this path. Must be called before the path
+    /// is examined.
     fn looks_at(&mut self, path: &Path);
 
-    /// Declares that the loaded world depends on which names are in this folder. Must be called before they are
+    /// Declares that the loaded containers depend on which names are in this folder. Must be called before they are
     /// listed.
     fn lists(&mut self, folder: &Path);
 
@@ -28,23 +28,24 @@ pub(crate) trait Disk {
     /// Opens a class folder; `skip` names the folders directly below it that do not belong to it.
     fn folder(&mut self, at: &At<'_>, skip: &[&str]) -> Arc<Part>;
 
-    /// Returns the plan `now` for opening a path. `ajar watch` returns the plan of an earlier loading instead if
-    /// `now` is an error.
+    /// Returns `now`, the plan for opening a path. In `ajar watch`, if `now` is an error or the path has ceased to be
+    /// a JDK, returns the plan of the last successful loading instead.
     ///
     /// # Errors
-    /// Returns the error of `now` if there was no plan earlier.
+    /// Returns the error of `now` if no earlier loading had a plan for the path.
     fn keep_plan(&mut self, path: &Path, role: Role, now: anyhow::Result<Plan>) -> anyhow::Result<Plan>;
 
-    /// Returns the list `now` of the files to open in a folder of the class path or module path. `ajar watch` returns
-    /// the list of an earlier loading instead if `now` is an error.
+    /// Returns `now`, the list of the files to open in a folder of the class path or module path. In `ajar watch`, if
+    /// `now` is an error, returns the list of the last successful loading instead.
     ///
     /// # Errors
-    /// Returns the error of `now` if there was no list earlier.
+    /// Returns the error of `now` if no earlier loading had a list for the folder.
     fn keep_list(&mut self, folder: &Path, now: anyhow::Result<Vec<PathBuf>>)
     -> anyhow::Result<Vec<PathBuf>>;
 
-    /// Returns the JDK `now` that was found for this choice. `ajar watch` returns the JDK that was found earlier
-    /// instead if `now` is an error, or if the files of the earlier JDK are missing because it is being replaced.
+    /// Returns `now`, the JDK that was found for this choice. In `ajar watch`, returns the JDK of an earlier loading
+    /// instead if `now` is an error, or if the files of the earlier JDK are missing because that JDK is being
+    /// replaced.
     ///
     /// # Errors
     /// Returns the error of `now` if no JDK was found for this choice earlier.
@@ -103,7 +104,7 @@ pub(crate) struct Plan {
 /// A step of opening a file or folder ([`Plan`]).
 #[derive(Clone)]
 pub(crate) enum Step {
-    /// Adds the containers of this file or folder, which has been read already, to the world.
+    /// Adds the containers of this file or folder, which has been read already, to those of the class path.
     Part(Arc<Part>),
     /// Opens the file or folder at this path in this role.
     Open(PathBuf, Role),

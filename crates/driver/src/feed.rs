@@ -1,6 +1,6 @@
-//! Turns the differences between a loaded world and the contents of the database into changes of the database, and
-//! reads only the classes that differ. Libraries are parsed here, by the worker threads, and passed to the database
-//! as one value each. For a class of the program, the bytes are passed.
+//! Turns the differences between the loaded containers and the contents of the database into changes of the database,
+//! and reads only the classes that differ. Libraries are parsed here, by the worker threads, and passed to the
+//! database as one value each. For a class of the program, the bytes are passed.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -20,8 +20,8 @@ use crate::problem::Problem;
 use crate::shown::{Shown, shown};
 use crate::world::LoadedWorld;
 
-/// Compares each loaded world with the contents of the database, and makes the change that brings the database up to
-/// date.
+/// Compares the loaded containers with the contents of the database, and makes the change that brings the database up
+/// to date.
 pub struct Feed {
     reading: Reading,
     threads: usize,
@@ -32,12 +32,12 @@ pub struct Feed {
     shown: Shown,
     /// For each class file of the program, the indices of its container and entry.
     places: Arc<FxHashMap<FileId, (usize, usize)>>,
-    /// The classes that had been read when the last call was cancelled, each with its container and the index of its
-    /// entry. The next call uses them instead of reading them again.
+    /// The classes that had been read when the last call of [`Feed::feed`] was cancelled, each with its container and
+    /// the index of its entry. The next call uses them instead of reading them again.
     ahead: Vec<(Arc<LoadedContainer>, usize, Read)>,
 }
 
-/// The containers of a world from which classes are read; the others are ignored.
+/// The containers from which classes are read; the others are ignored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reading {
     /// Reads only the classes of the program.
@@ -55,7 +55,7 @@ pub struct Fed {
     /// The files of the classes that results are about, in class-path order; `None` if the list is the same as after
     /// the previous change.
     pub shown: Option<Vec<FileId>>,
-    /// The numbers of library classes, and of their methods, that were parsed for this change.
+    /// The number of library classes that were parsed for this change, and the number of their methods.
     pub read: (usize, usize),
     /// Whether the analysis of a class panicked.
     pub has_bug: bool,
@@ -70,7 +70,7 @@ struct Known {
     classes: Arc<Vec<Class>>,
     /// For a library, its classes as one value; `None` for a container of the program.
     contents: Option<Arc<Contents>>,
-    /// For a library, the numbers of classes and methods; zero for a container of the program.
+    /// For a library, the number of its classes and the number of their methods; zero for a container of the program.
     n: (usize, usize),
     /// The indices of the class candidates that have a problem.
     odd: Vec<usize>,
@@ -162,9 +162,9 @@ impl Feed {
         Feed { reading, threads, vfs, known, next: 0, shown, places, ahead: Vec::new() }
     }
 
-    /// Returns the change that brings the database to this world and these settings. `cancelled` is called after
-    /// every few classes that are read. If it returns true, the result is `None` and this feed is unchanged, except
-    /// that the next call does not read the same classes again.
+    /// Returns the change that makes the database agree with the given containers and settings. `cancelled` is called
+    /// after every few classes that are read. If `cancelled` returns true, the result is `None` and this feed is
+    /// unchanged, except that the next call does not read the same classes again.
     ///
     /// # Errors
     /// Fails if a worker thread cannot be started.
@@ -270,8 +270,8 @@ impl Feed {
         Ok(Some(fed))
     }
 
-    /// Moves those of `items` that had been read when the last call was cancelled to the front. Returns all items,
-    /// and for those at the front the results of reading them.
+    /// Moves to the front those of `items` that had been read when the last call of [`Feed::feed`] was cancelled.
+    /// Returns all items, and the results of reading those at the front.
     fn read_ahead<'a>(&mut self, items: Vec<Candidate<'a>>) -> (Vec<Candidate<'a>>, Vec<Read>) {
         let ahead = std::mem::take(&mut self.ahead);
         if ahead.is_empty() {
@@ -370,7 +370,8 @@ impl Feed {
         container.has_paths.then_some(container.classes.get(j)?.path())
     }
 
-    /// Returns the display path of the class file that defines a class; `None` if the world no longer has the file.
+    /// Returns the display path of the class file that defines a class; `None` if no loaded container has the file
+    /// any more.
     pub fn place(&self, it: Definition) -> Option<String> {
         match it {
             Definition::File(it) => Some(self.name(it).to_owned()),

@@ -23,9 +23,9 @@ pub(crate) trait Files {
     /// demand. The result is `None` if the file is to be left out.
     fn class(&mut self, file: &File<'_>) -> Option<(Option<Arc<FileContent>>, u64)>;
 
-    /// Reports that [`update`] cannot be used for the folder. Either the folder contains a symbolic link, whose
-    /// target changes under another name; or it contains a name that is not UTF-8, so that several names may have the
-    /// same text.
+    /// Reports that [`update`] cannot be used for the folder. Either the folder contains a symbolic link, and changes
+    /// of its target are reported under another name; or the folder contains a name that is not UTF-8, so that
+    /// several names may have the same text.
     fn irregular(&mut self) {}
 
     /// Reports that the previous content of this file is outdated. The file may have been read again already.
@@ -108,8 +108,8 @@ pub(crate) fn update(
     Some(container(at, merge(&before.classes, &outdated, classes)))
 }
 
-/// Merges the new entries with the previous entries that are not outdated; both lists are sorted. Finds places by
-/// binary search, because most entries are unchanged.
+/// Merges the new entries with the previous entries that are not outdated; both lists are sorted. Finds the place of
+/// each new entry by binary search, because most entries are unchanged.
 fn merge(before: &[ClassEntry], outdated: &[bool], new: Vec<ClassEntry>) -> Vec<ClassEntry> {
     let mut acc = Vec::with_capacity(before.len() + new.len());
     let kept = |start: usize, end: usize| {

@@ -13,8 +13,8 @@ use crate::image_map::ImageMap;
 use crate::problem::Problem;
 use ide::Role;
 
-/// The maximum total length of the names in a JDK image in bytes, as a multiple of the size of the image. In real
-/// images the total length is a fraction of the size.
+/// The total length of the names in a JDK image is at most this multiple of the size of the image. In real images the
+/// total length is a fraction of the size.
 const MAX_NAMES: usize = 16;
 
 /// Returns whether a file that begins with these bytes is a JDK image, of either byte order.

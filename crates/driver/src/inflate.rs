@@ -13,9 +13,9 @@ impl Inflater {
     }
 
     /// Decompresses raw deflate data into the first `size` bytes of `buffer`, which is enlarged if necessary. `size`
-    /// is the size that the archive claims. Returns whether the data yields more bytes: the JVM reads the claimed
-    /// number of bytes and ignores the rest. Allocates no more than the data can decompress to, and never more than
-    /// the limit for an entry.
+    /// is the size that the archive claims. Returns whether the data yields more than `size` bytes. The rest is
+    /// ignored, as by the JVM. Allocates no more than the data can decompress to, and never more than the limit for
+    /// an entry.
     pub(crate) fn deflate(&mut self, input: &[u8], size: u64, buffer: &mut Vec<u8>) -> Result<bool, String> {
         if size > MAX_RESOURCE {
             return Err(format!(
@@ -42,8 +42,8 @@ impl Inflater {
     }
 
     /// Decompresses data that yields more than the claimed `size` bytes, and returns true. Fails if the data yields
-    /// more than four times the claimed size and more than 1 MiB. The library cannot decompress only a part of the
-    /// data.
+    /// more than four times the claimed size and more than 1 MiB. The data is decompressed completely, because the
+    /// library cannot decompress only a part of it.
     fn more_than_claimed(&mut self, input: &[u8], size: usize, buffer: &mut Vec<u8>) -> Result<bool, String> {
         let room = size.saturating_mul(4).max(1 << 20).min(inflate_bound(input.len() as u64) as usize);
         match self.unpack(input, room, buffer) {

@@ -1,10 +1,10 @@
-//! The JDK whose class library the world uses: how the JDK is chosen, and its version and files.
+//! The JDK whose class library is used: how the JDK is chosen, and its version and files.
 
 use std::path::PathBuf;
 
 use camino::Utf8PathBuf;
 
-/// Which JDK's class library the world uses.
+/// The choice of the JDK whose class library is used.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum JdkChoice {
     /// The JDK in `JAVA_HOME`, else the JDK of the `java` on the `PATH`, else none.
@@ -15,7 +15,7 @@ pub enum JdkChoice {
     At(Utf8PathBuf),
 }
 
-/// The JDK of a world.
+/// The JDK whose class library is used.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct JdkInfo {
     /// The home folder of the JDK, or the image if only that was given.

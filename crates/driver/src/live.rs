@@ -1,5 +1,5 @@
-//! A result that is kept current while the world changes: the [`Session`] receives the changes of the world, and
-//! worker threads compute the new result.
+//! A result that is kept current while the containers change: the [`Session`] receives the changes, and worker
+//! threads compute the new result.
 
 use std::any::Any;
 use std::ops::ControlFlow;
@@ -17,12 +17,12 @@ use crate::world::LoadedWorld;
 
 /// A session that keeps a result current, and the feed that passes the changed classes to the session.
 pub struct Live {
-    /// Compares each loaded world with the contents of the database, and makes the changes of the database.
+    /// Compares the loaded containers with the contents of the database, and makes the changes of the database.
     pub feed: Feed,
     /// The session that computes the result.
     pub session: Session,
     threads: usize,
-    /// The numbers of library classes, and of their methods, that were parsed since the last result.
+    /// The number of library classes that were parsed since the last result, and the number of their methods.
     read: (usize, usize),
     has_bug: bool,
 }
@@ -61,9 +61,9 @@ impl Live {
         Live { feed, session, threads, read: (0, 0), has_bug: false }
     }
 
-    /// Passes the current world to the session, which cancels work in progress. Classes that the JVM would not find
-    /// must have been removed from the world ([`settle`](crate::packages::settle)). If `cancelled` returns true while
-    /// classes are read, the session is left unchanged, and the result is `false`.
+    /// Passes the current containers to the session. This cancels work in progress. Classes that the JVM would not
+    /// find must have been removed from the containers ([`settle`](crate::packages::settle)). If `cancelled` returns
+    /// true while classes are read, the session is left unchanged, and the result is `false`.
     ///
     /// # Errors
     /// Fails if a worker thread cannot be started.
@@ -80,7 +80,7 @@ impl Live {
         Ok(true)
     }
 
-    /// Returns a job for [`work`], which computes the result for the current world.
+    /// Returns a job for [`work`], which computes the result for the current containers.
     pub fn job(&self) -> Job {
         self.session.job(self.feed.paths())
     }

@@ -12,8 +12,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::modules::Module;
 
 /// Returns, for each container and each of its entries, whether the JVM's class loaders ignore the class that the
-/// entry defines. The inner list may be empty if they ignore none. Reports ignored classes of the program one by one,
-/// those of libraries as a count.
+/// entry defines. The inner list may be empty if no class of the container is ignored. Reports ignored classes of the
+/// program one by one, those of libraries as a count.
 pub(crate) fn passed_over(
     world: &LoadedWorld,
     modules: &[Module],
@@ -87,8 +87,8 @@ impl<'a> Owners<'a> {
     }
 
     /// Calls `it` with each entry that the JVM can find in the JDK, then with each entry that it can find on the
-    /// module path. The other arguments are the index of the entry's container and the index of its module, if it has
-    /// one.
+    /// module path. Before the entry, `it` receives `self`, the index of the entry's container, and the index of the
+    /// entry's module (`None` if it has none).
     fn each(&mut self, mut it: impl FnMut(&mut Self, usize, Option<usize>, &'a ClassEntry)) {
         let module_of: FxHashMap<(usize, &str), usize> = self
             .modules
@@ -156,7 +156,7 @@ impl<'a> Owners<'a> {
             let more = if more == 0 {
                 String::new()
             } else {
-                format!("; {more} more classes of this container are left out, too")
+                format!("; {more} more classes of this container are also left out")
             };
             problems.push(Problem::note(container.display(entry), format!("{text}{more}")));
         }

@@ -37,8 +37,8 @@ pub(crate) struct Modules {
     pub(crate) hidden: Vec<usize>,
 }
 
-/// Finds the named modules of a world. Adds descriptors that cannot be read, and modules that an earlier module of
-/// the same name hides, to `problems`.
+/// Finds the named modules in the loaded containers. Adds descriptors that cannot be read, and modules that an
+/// earlier module of the same name hides, to `problems`.
 pub(crate) fn modules(world: &LoadedWorld, problems: &mut Vec<Problem>) -> Modules {
     let mut modules: Vec<Module> = Vec::new();
     let mut hidden = Vec::new();
@@ -86,8 +86,8 @@ fn platform_modules(idx: usize, container: &LoadedContainer, modules: &mut Vec<M
     }
 }
 
-/// Returns the module in a container of the module path, which has the index `idx`; `None`, with a problem, if it
-/// cannot be determined.
+/// Returns the module in a container of the module path, which has the index `idx`; If the module cannot be
+/// determined, adds a problem and returns `None`.
 fn path_module(idx: usize, container: &LoadedContainer, problems: &mut Vec<Problem>) -> Option<Module> {
     let module = |name, info| Module {
         name,
@@ -118,7 +118,7 @@ fn path_module(idx: usize, container: &LoadedContainer, problems: &mut Vec<Probl
         Ok(None) => {
             fault(
                 container.display(entry),
-                "the file declares no module, so unknown classes may be in the packages beside it".to_owned(),
+                "the file declares no module, so it is assumed that unknown classes may be in the packages of its container".to_owned(),
             );
             None
         }

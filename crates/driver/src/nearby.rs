@@ -11,7 +11,7 @@ use crate::homes::files_with_extension;
 use crate::open::path_text;
 use crate::world::{LoadedWorld, WorldSpec, list_archive};
 
-/// The maximum number of folders that are searched, each with its `lib` and `libs`.
+/// The maximum number of folders that are searched, each together with its subfolders `lib` and `libs`.
 const FOLDERS: usize = 16;
 /// The maximum number of archives that are listed.
 const ARCHIVES: usize = 128;
@@ -65,14 +65,14 @@ fn list(archive: &Path, release: u16, wanted: &FxHashSet<String>, found: &mut BT
     }
 }
 
-/// Returns the files that the containers of the world come from, without symbolic links.
+/// Returns the paths of the files that the loaded containers come from, without symbolic links.
 fn opened(world: &LoadedWorld) -> FxHashSet<PathBuf> {
     let files = world.containers.iter().map(|it| it.name.split("!/").next().unwrap_or(&it.name));
     files.filter_map(|it| std::fs::canonicalize(it).ok()).collect()
 }
 
-/// Returns the folders to search: those of the inputs and class-path entries, each once and after its `lib` and
-/// `libs`.
+/// Returns the folders to search: those of the inputs and class-path entries, each folder once, and after its
+/// subfolders `lib` and `libs`.
 fn folders(spec: &WorldSpec) -> Vec<PathBuf> {
     let mut acc: Vec<PathBuf> = Vec::new();
     let mut seen: FxHashSet<PathBuf> = FxHashSet::default();

@@ -22,8 +22,8 @@ use ide::Role;
 pub(crate) struct Opener<'a> {
     /// The Java release for which entries of multi-release archives are selected.
     pub(crate) release: u16,
-    /// The paths of the inputs that are the program, without symbolic links. Such a jar belongs to the program even
-    /// if the manifest of another jar names it first.
+    /// The paths of the inputs that are the program, without symbolic links. Such an input belongs to the program
+    /// even if the `Class-Path` of another jar leads to it first.
     pub(crate) app: FxHashSet<PathBuf>,
     /// The files and folders on the module path, as paths without symbolic links.
     pub(crate) modules: FxHashSet<PathBuf>,
@@ -91,8 +91,8 @@ impl<'a> Opener<'a> {
         Ok(())
     }
 
-    /// Records the packages that the manifest of an executable jar exports. Of all manifests, the JVM reads these
-    /// attributes only in the manifest of the jar with which it is started.
+    /// Records the packages that the manifest of an executable jar exports. The JVM reads the attributes for exports
+    /// only in the manifest of the jar with which it is started.
     fn executable(&mut self, jar: &Path, manifest: &Manifest) {
         let exports: Vec<String> = ["Add-Exports", "Add-Opens"]
             .iter()
@@ -173,7 +173,10 @@ impl<'a> Opener<'a> {
                 Step::Jdk(files, role) => self.open_jdk(&files, role)?,
                 Step::Open(path, role) => {
                     if let Err(error) = self.open(&path, role) {
-                        let what = format!("{:#}; its classes are missing", error.root_cause());
+                        let what = format!(
+                            "{:#}; the classes of this file or folder are missing",
+                            error.root_cause()
+                        );
                         self.problems.push(Problem::error(path_text(&path), what));
                     }
                 }

@@ -23,14 +23,15 @@ pub struct Closing {
     pub assumptions: Vec<String>,
 }
 
-/// Settles successive versions of a world (see [`settle`]). If names, module descriptors and manifests are unchanged,
-/// the results that depend only on these are reused. The settled version of an unchanged container is shared.
+/// Does the work of [`settle`] for successive versions of the loaded containers. If names, module descriptors and
+/// manifests are unchanged, the results that depend only on these are reused. The results share containers that are
+/// unchanged.
 #[derive(Default)]
 pub struct Settler {
     last: Option<Settled>,
 }
 
-/// The result of settling a world ([`settle`]).
+/// The result of [`settle`]: for each container, and for all containers together.
 struct Settled {
     containers: Vec<Judged>,
     findings: Findings,
@@ -53,7 +54,8 @@ enum Verdict {
     Without(Vec<bool>),
 }
 
-/// The results of [`settle`] for a world as a whole, and the settings and manifest attributes that led to them.
+/// What [`settle`] determined for all containers together (closed packages and problems), and the settings and
+/// manifest attributes on which this depends.
 struct Findings {
     asked: Asked,
     closing: Closing,
@@ -68,16 +70,16 @@ struct Asked {
     manifest_exports: Vec<(String, Vec<String>)>,
 }
 
-/// Settles a world: finds its modules, and removes the classes that the JVM's class loaders would not find. Returns
-/// which packages are closed, that is, to which packages no unknown class belongs. Adds problems to those of the
-/// world.
+/// Finds the modules among the containers of `world`, and removes the classes that the JVM's class loaders would not
+/// find. Returns which packages are closed, that is, to which packages no unknown class belongs. Adds problems to
+/// those of `world`.
 pub fn settle(world: &mut LoadedWorld, settings: &Settings) -> Closing {
     Settler::default().settle(world, settings)
 }
 
 impl Settler {
-    /// Settles a world like the function [`settle`]. If a container was in the previous world and the same entries
-    /// are removed from it, the container without these entries is shared with that world.
+    /// Does the work of the function [`settle`]. If a container was also passed to the previous call and the same
+    /// entries are removed from it, both results share the container without these entries.
     pub fn settle(&mut self, world: &mut LoadedWorld, settings: &Settings) -> Closing {
         let asked = Asked {
             trust_sealed: settings.trust_sealed.value,
@@ -104,8 +106,8 @@ impl Settler {
     }
 }
 
-/// Settles a world (see [`settle`]) that is as it was loaded, without reusing earlier results for the world as a
-/// whole. `before` has the containers of the previous world.
+/// Does the work of [`settle`] for containers as they were loaded, without reusing earlier results about all
+/// containers together. `before` has the containers of the previous call.
 fn judge(world: &LoadedWorld, settings: &Settings, asked: Asked, before: &[Judged]) -> Settled {
     let mut problems = Vec::new();
     let modules = modules(world, &mut problems);
@@ -129,7 +131,7 @@ fn judge(world: &LoadedWorld, settings: &Settings, asked: Asked, before: &[Judge
 }
 
 /// Removes from each container the entries that its verdict excludes. If the container and the verdict are the same
-/// as in the previous world (`before`), the result of that world is reused.
+/// as in the previous call of [`settle`] (`before`), the result of that call is reused.
 fn apply(given: &[Arc<LoadedContainer>], verdicts: Vec<Verdict>, before: &[Judged]) -> Vec<Judged> {
     let known: FxHashMap<*const LoadedContainer, &Judged> =
         before.iter().map(|it| (Arc::as_ptr(&it.given), it)).collect();
@@ -141,8 +143,8 @@ fn apply(given: &[Arc<LoadedContainer>], verdicts: Vec<Verdict>, before: &[Judge
     given.iter().zip(verdicts).map(apply).collect()
 }
 
-/// Returns whether the containers equal those of the previous world in everything that [`settle`] reads: loaders,
-/// manifests, names of entries, and contents of module descriptors.
+/// Returns whether the containers equal those of the previous call (`before`) in everything that [`settle`] reads:
+/// loaders, manifests, names of entries, and contents of module descriptors.
 fn has_names_of(containers: &[Arc<LoadedContainer>], before: &[Judged]) -> bool {
     let is_same = |(now, before): (&Arc<LoadedContainer>, &Judged)| {
         let before = &before.given;
@@ -206,9 +208,9 @@ fn holders(world: &LoadedWorld) -> Holders<'_> {
     holders
 }
 
-/// Makes the modules of the module path the owners of their packages. A package that is exported only to some modules
-/// counts as exported if one of them is absent, because the absent module may be added and use the package. A package
-/// that occurs in several containers gets no owner.
+/// Records each module of the module path as the owner of its packages, to which then no absent class belongs. A
+/// package that is exported only to some modules counts as exported if one of them is absent, because the absent
+/// module may be added and use the package. A package that occurs in several containers gets no owner.
 fn own_modules<'a>(
     modules: &[Module],
     holders: &Holders<'a>,
@@ -265,7 +267,7 @@ fn seal<'a>(
             }
             Some(other) => {
                 let what = format!(
-                    "it has classes of the package {human}, which is sealed in {by}: \
+                    "the container has classes of the package {human}, which is sealed in {by}: \
                      the JVM loads the classes of the package from one place only, \
                      but it is assumed that unknown classes may be in the package"
                 );
@@ -284,7 +286,7 @@ fn seal<'a>(
     }
 }
 
-/// Adds the packages that `--add-exports` and the manifests of executable jars export.
+/// Adds to `closing` the packages that `--add-exports` and the manifests of executable jars export.
 fn add_exports(
     world: &LoadedWorld,
     modules: &[Module],

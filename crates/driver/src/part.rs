@@ -13,7 +13,7 @@ use crate::image;
 use crate::image_map::ImageMap;
 use crate::zip::Blob;
 
-/// The kind of a file, as far as it can be an input.
+/// The kind of an input file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileKind {
     /// The file is a JDK image.

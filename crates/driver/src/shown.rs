@@ -1,4 +1,4 @@
-//! The classes of a world that results are about: those of the program that the JVM would find.
+//! The classes that results are about: those of the program that the JVM would find.
 
 use rustc_hash::FxHashMap;
 

@@ -1,5 +1,5 @@
-//! The world as found on disk: the inputs, class path, module path and JDK, opened and listed. The bytes of classes
-//! are read on demand.
+//! The loaded world (program, libraries and JDK) as found on disk: the inputs, class path, module path and JDK,
+//! opened and listed. The bytes of classes are read on demand.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -55,20 +55,20 @@ pub struct LoadedWorld {
     /// For each executable jar among the inputs, its path and the entries of `Add-Exports` and `Add-Opens` in its
     /// manifest, each written `module/package`.
     pub manifest_exports: Vec<(String, Vec<String>)>,
-    /// The faults of the inputs, which are irregular or could not be read, in the order in which they were found.
+    /// The problems of inputs that are irregular or could not be read, in the order in which they were found.
     pub problems: Vec<Problem>,
 }
 
 /// The Java release that is assumed if neither an option nor a JDK determines one.
 pub const DEFAULT_RELEASE: u16 = 25;
 
-/// Loads a world: opens all inputs and lists their classes. Fails if an input or the chosen JDK does not exist or
-/// cannot be opened; every other fault is a [`Problem`] of the world.
+/// Opens all inputs and lists their classes. Fails if an input or the chosen JDK does not exist or cannot be opened;
+/// every other fault becomes a [`Problem`] in the result.
 pub fn load(spec: &WorldSpec) -> anyhow::Result<LoadedWorld> {
     load_from(spec, &mut Once)
 }
 
-/// Loads a world like [`load`], but reads files through `disk`.
+/// Opens all inputs like [`load`], but reads files through `disk`.
 pub(crate) fn load_from(spec: &WorldSpec, disk: &mut dyn Disk) -> anyhow::Result<LoadedWorld> {
     let mut problems = Vec::new();
     let jdk = homes::find(&spec.jdk, &|it| std::env::var_os(it), disk, &mut problems);

@@ -251,8 +251,9 @@ fn trim(blob: Blob) -> Result<Blob, String> {
     if data.is_empty() {
         return Err("the file is empty, so it is not a zip archive".to_owned());
     }
-    let (end, comment) = find_end(data)
-        .ok_or("not a zip archive: the end record is missing (the file is cut off or of another kind)")?;
+    let (end, comment) = find_end(data).ok_or(
+        "the file is not a zip archive: the end record is missing (the file is cut off or of another kind)",
+    )?;
     let is_zip64 = end.checked_sub(LOCATOR64_SIZE).is_some_and(|it| has(data, it, LOCATOR64_SIGNATURE));
     // Offsets in a 64-bit end record are relative to the start of the file: then there is nothing to cut off there.
     let base = if is_zip64 { 0 } else { base(data, end)? };

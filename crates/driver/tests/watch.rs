@@ -188,7 +188,7 @@ fn a_class_folder_that_vanishes_is_kept_and_a_new_one_is_taken() {
                 kept.starts_with(&format!("{}: cannot be opened: ", it.path("target/classes"))),
                 "{kept}"
             );
-            assert!(kept.ends_with("; its last good state is kept"), "{kept}");
+            assert!(kept.ends_with("; the last good state of this file or folder is kept"), "{kept}");
             let removing = watched.container(&it.path("target/classes"));
             // The folder may have been examined while it was being emptied.
             assert!(removing.classes.len() <= before.classes.len());
@@ -471,7 +471,7 @@ fn a_jar_that_vanishes_is_kept_until_it_comes_back() {
         let before = watched.container(&it.path("x.jar"));
         std::fs::remove_file(it.path("x.jar")).unwrap();
         let [kept] = watched.kept().try_into().unwrap();
-        assert!(kept.ends_with("; its last good state is kept"), "{kept}");
+        assert!(kept.ends_with("; the last good state of this file or folder is kept"), "{kept}");
         // Other changes are handled meanwhile.
         it.write("in/A.class", b"two");
         assert_eq!(watched.next().kept.len(), 1);

@@ -13,7 +13,7 @@ pub const MANIFEST_NAME: &str = "META-INF/MANIFEST.MF";
 pub struct Manifest {
     /// The attributes of the main section, in file order.
     pub attributes: Vec<Attribute>,
-    /// The attributes of the main section, in file order.
+    /// The numbers (from 1) of the lines of the main section that are not headers.
     pub bad_lines: Vec<usize>,
     /// For each section after the main one that has a `Sealed` attribute, the name of the section and whether the
     /// value is `true`. If two sections have the same name, the later section takes precedence.
@@ -90,7 +90,7 @@ impl Manifest {
 }
 
 /// Converts an entry of `Class-Path` to a path relative to the folder of the jar: without `file:`, and with escapes
-/// such as `%20` decoded. `None` for an URL of another scheme.
+/// such as `%20` decoded. `None` for a URL of another scheme.
 pub fn class_path_file(entry: &str) -> Option<String> {
     let rest = entry.strip_prefix("file://").or_else(|| entry.strip_prefix("file:")).unwrap_or(entry);
     let scheme_end = rest.find([':', '/']).filter(|&it| rest.as_bytes().get(it) == Some(&b':'));

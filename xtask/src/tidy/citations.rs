@@ -11,7 +11,7 @@ use super::{Checkout, Violation};
 enum Part {
     /// A section by its number: `§3`.
     Section(String),
-    /// An item of a numbered list by the numbers of section and item: `§3.7`.
+    /// An item of a numbered list, by the number of the section and the number of the item: `§3.7`.
     Item(String, String),
     /// A rule by its number: `rule 3`.
     Rule(String),

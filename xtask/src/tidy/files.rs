@@ -114,7 +114,7 @@ pub(super) fn dependencies(checkout: &Checkout, violations: &mut Vec<Violation>)
                         file: file.to_string(),
                         line: 1,
                         check: "file-dependencies",
-                        what: format!("this is a file of data, but it uses {other}, which is not"),
+                        what: format!("this is a file of data, but it uses {other}, which is not a file of data"),
                         why: "data modules never use logic modules: a reader of the data would have to read the logic too".into(),
                         fix: "move the used items to a file of data, or their uses out of this file".to_string(),
                     });

@@ -78,14 +78,14 @@ pub(super) struct Effect {
     pub(super) macros: Vec<String>,
     #[serde(default)]
     pub(super) methods: Vec<String>,
-    /// The rooms that may have the effect.
+    /// The rooms whose files may all have this effect, such as access to files.
     pub(super) rooms: Vec<String>,
-    /// The files of other rooms that may have the effect.
+    /// The files that may have this effect, such as access to files, although their rooms may not.
     #[serde(default)]
     pub(super) files: Vec<String>,
     #[serde(default = "default_why")]
     pub(super) why: String,
-    /// The advice what to do instead, for messages; `None` if messages give the general advice.
+    /// What to do instead of having this effect, for messages; `None` if messages give the general advice.
     pub(super) instead: Option<String>,
 }
 

@@ -44,7 +44,7 @@ pub(super) fn fixme_form(checkout: &Checkout, violations: &mut Vec<Violation>) {
                         file: file.to_string(),
                         line,
                         check: "fixme",
-                        what: format!("`{word}` without an issue and a reason"),
+                        what: format!("`{word}` is not followed by an issue and a reason"),
                         why: "unfinished work without an issue is never finished".into(),
                         fix: format!("write `{MARK}(#issue): reason`, or finish the work"),
                     });

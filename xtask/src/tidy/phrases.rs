@@ -38,7 +38,7 @@ fn violation(file: &str, line: usize, phrase: &str, instead: &str) -> Violation 
         file: file.to_string(),
         line,
         check: "phrases",
-        what: format!("\"{phrase}\""),
+        what: format!("the text has the forbidden phrase \"{phrase}\""),
         why: "a sentence must be understood at first reading, by a reader who has not seen this code".into(),
         fix: format!("say {instead}; the phrases are in `[phrases]` of {ARROWS_FILE}"),
     }

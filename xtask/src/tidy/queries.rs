@@ -160,8 +160,9 @@ fn problems(checkout: &Checkout, query: &Query, tests: &Tests<'_>) -> Vec<String
     found
 }
 
-/// Returns the problems of the text after the heading `Test`, such as `` `name` (in `room`), `other` ``. Each name
-/// must be that of a test, and the files of one of these tests must mention the query.
+/// Checks the text after the heading `Test` of a query, and returns the problems found. The text is a list of test
+/// names, such as `` `name` (in `room`), `other` ``. Each name must be that of a test, and the files of one of these
+/// tests must mention the query.
 fn test_problems(checkout: &Checkout, query: &Query, text: &str, tests: &Tests<'_>) -> Vec<String> {
     let in_ticks = text.split('`').skip(1).step_by(2);
     let mut names: Vec<&str> = in_ticks

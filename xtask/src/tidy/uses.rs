@@ -152,8 +152,9 @@ fn uses(
     found
 }
 
-/// Returns the innermost module into which a path leads that is written in `module`. `None` if the path does not
-/// start with `crate`, `super`, `self` or the name of a child module. `known` are all modules of the crate.
+/// Returns the innermost module that a path leads into, where the path is written in the module `module`. `None` if
+/// the path does not start with `crate`, `super`, `self` or the name of a child module. `known` are all modules of
+/// the crate.
 fn resolve(path: &[String], module: &[String], known: &BTreeSet<Module>) -> Option<Module> {
     let mut rest = path;
     let mut at: Module = match path.first()?.as_str() {

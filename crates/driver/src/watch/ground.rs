@@ -1,5 +1,5 @@
-//! The part of the disk on which a world depends: the names that paths go through, and the folders whose lists of
-//! names matter. Each folder is watched before it is examined, so that no change is lost in between.
+//! The part of the disk on which the loaded containers depend: the names that paths go through, and the folders whose
+//! lists of names matter. Each folder is watched before it is examined, so that no change is lost in between.
 
 use std::path::{Path, PathBuf};
 
@@ -19,37 +19,36 @@ const MAX_LINKS: usize = 40;
 /// other systems watch only those in which the next name of the path is the last one, a link or missing.
 const SINGLE: bool = cfg!(target_os = "linux");
 
-/// The files and folders on which the loaded world (program, libraries and JDK) depends, and the file events about
-/// them.
+/// The files and folders on which the loaded containers depend, and the file events about them.
 pub(crate) struct Ground {
     source: Option<Box<dyn EventSource>>,
-    /// Every file, folder and link through which a path of the world leads, as a path whose folders are not symbolic
-    /// links.
+    /// Every file, folder and link through which the path of a loaded file or folder leads. Each is given as a path
+    /// whose folders are not symbolic links.
     names: FxHashSet<PathBuf>,
-    /// The folders of which the list of names matters to the world, as paths without symbolic links.
+    /// The folders whose lists of names affect which containers are loaded; given as paths without symbolic links.
     listed: FxHashSet<PathBuf>,
     /// The folders that are watched for changes.
     watched: FxHashMap<PathBuf, Watched>,
     round: RoundNumber,
-    /// For each path that was resolved in the present loading of the world, where it leads.
+    /// For each path that was resolved in the current loading of the containers, the result.
     seen: FxHashMap<PathBuf, Seen>,
     news: News,
     mounts: Mounts,
-    /// Whether file systems were mounted or unmounted since the previous loading of the world. No event reports the
-    /// files that a mount hides or shows.
+    /// Whether file systems were mounted or unmounted since the previous loading of the containers. No event reports
+    /// the files that a mount hides or shows.
     is_remounted: bool,
-    /// Whether the present loading of the world does not examine folders about which there were no events.
+    /// Whether the current loading of the containers skips folders about which there were no events.
     is_partial: bool,
     /// The reason why some changes cause no events; `None` if all changes cause events.
     untold: Option<String>,
 }
 
-/// The number of a round: one loading of the world.
+/// The number of a round: one loading of the containers.
 pub(crate) type RoundNumber = u64;
 
 /// The data about a folder that is watched.
 struct Watched {
-    /// The last loading in which the world depended on the folder.
+    /// The number of the last loading of the containers in which a container depended on the folder.
     round: RoundNumber,
     /// The identity of the folder, because another folder may get the same name; `None` if the event source cannot
     /// watch the folder.
@@ -58,7 +57,7 @@ struct Watched {
     is_shared: bool,
 }
 
-/// The file events since the previous loading of the world.
+/// The file events since the previous loading of the containers.
 #[derive(Default, Debug)]
 pub(crate) struct News {
     /// The paths for which there were events.
@@ -74,14 +73,14 @@ pub(crate) struct News {
 pub(crate) struct Seen {
     /// The path without symbolic links; `None` if a folder on the way or the file itself is missing.
     pub(crate) real: Option<PathBuf>,
-    /// Whether there were events, since the previous loading of the world, about a name on the path or about the
+    /// Whether there were events, since the previous loading of the containers, about a name on the path or about the
     /// target of a link that the path goes through.
     pub(crate) is_touched: bool,
 }
 
 impl Ground {
-    /// Creates the data for a world that depends on no file yet. If `source` is `None`, there are no events; `untold`
-    /// is the reason if the source is missing because of an error.
+    /// Creates a value that has no files or folders yet. If `source` is `None`, there are no events; `untold` is the
+    /// reason if the source is missing because of an error.
     pub(crate) fn new(source: Option<Box<dyn EventSource>>, untold: Option<String>) -> Ground {
         let mut mounts = Mounts::default();
         mounts.refresh();
@@ -100,8 +99,8 @@ impl Ground {
         }
     }
 
-    /// Begins a loading of the world, in which the files and folders on which it depends are determined again. `news`
-    /// has the file events since the previous loading.
+    /// Begins a loading of the containers, in which the files and folders on which they depend are determined again.
+    /// `news` has the file events since the previous loading.
     pub(crate) fn begin(&mut self, news: News) {
         self.round += 1;
         self.seen.clear();
@@ -118,7 +117,7 @@ impl Ground {
         self.untold = if self.source.is_some() { None } else { self.untold.take() };
     }
 
-    /// Ends a loading of the world: stops watching the folders on which the world no longer depends.
+    /// Ends a loading of the containers: stops watching the folders on which the containers no longer depend.
     pub(crate) fn end(&mut self) {
         if self.is_partial {
             // Unused folders are removed when all folders are examined again.
@@ -139,13 +138,13 @@ impl Ground {
         self.listed.retain(|it| watched.contains_key(it));
     }
 
-    /// Returns the number of the present loading of the world.
+    /// Returns the number of the current loading of the containers.
     pub(crate) fn round(&self) -> RoundNumber {
         self.round
     }
 
-    /// Returns whether no events since the previous loading are missing, for the folders about which the source sends
-    /// events.
+    /// Returns whether all events since the previous loading of the containers are known, for the folders about which
+    /// the source sends events.
     pub(crate) fn has_all_news(&self) -> bool {
         !self.news.is_lost && !self.is_remounted
     }
@@ -157,13 +156,13 @@ impl Ground {
         SINGLE && self.source.is_some() && watched.is_some_and(|it| it.id.is_some() && !it.is_shared)
     }
 
-    /// Declares that the present loading does not examine all folders on which the world depends, so that
+    /// Declares that the current loading does not examine all folders on which the containers depend, so that
     /// [`Ground::end`] keeps watching all of them.
     pub(crate) fn leave_rest(&mut self) {
         self.is_partial = true;
     }
 
-    /// Returns the file events since the previous loading of the world.
+    /// Returns the file events since the previous loading of the containers.
     pub(crate) fn news(&self) -> &News {
         &self.news
     }
@@ -173,7 +172,7 @@ impl Ground {
         self.untold.as_deref()
     }
 
-    /// Returns whether the loaded world may depend on the file or folder at this path.
+    /// Returns whether the loaded containers may depend on the file or folder at this path.
     pub(crate) fn concerns(&self, path: &Path) -> bool {
         if self.names.contains(path) {
             return true;

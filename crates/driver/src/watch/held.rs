@@ -33,8 +33,8 @@ pub(crate) struct FileHeld<T> {
 
 /// The bytes of a file, by its kind.
 pub(crate) enum Bytes {
-    /// The bytes of an archive. Also those of its inner archives that had to be decompressed, by the identity of
-    /// their compressed bytes.
+    /// The bytes of an archive, and the bytes of those of its inner archives that had to be decompressed, by the
+    /// identity of their compressed bytes.
     Archive(Blob, FxHashMap<EntryIdentity, Blob>),
     /// The bytes of a class file that is an input by itself, outside a folder or archive.
     Class(Arc<FileContent>),
@@ -149,8 +149,9 @@ impl<T> FileHeld<T> {
 }
 
 impl Failed {
-    /// Returns whether the file at `path` is unchanged since it was rejected, and must still be rejected in this
-    /// loading of the world. `now` is its present stamp (metadata).
+    /// Returns whether the file at `path` is unchanged since it could not be read or looked incomplete, and its
+    /// content must still not be used in this loading of the containers. `now` is the present stamp (metadata) of the
+    /// file.
     pub(crate) fn stays(&self, path: &Path, now: Option<&Stamp>, round: &Round) -> bool {
         let is_sure = !round.is_check || stamp::IS_TOLD && now.is_some_and(|it| !it.is_fresh(self.at));
         let is_same = self.stamp.is_some() && self.stamp.as_ref() == now && is_sure;

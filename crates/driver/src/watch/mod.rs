@@ -32,7 +32,7 @@ use ground::{Ground, News};
 use shelf::Shelf;
 use source::{EventSource, Signal, Signals};
 
-/// Options for watching the files of a world.
+/// Options for watching the files from which the containers are loaded.
 pub struct WatchOptions {
     /// The interval at which all files are examined, without waiting for file events; `None` to wait for events.
     pub poll: Option<Duration>,
@@ -45,19 +45,19 @@ pub struct WatchOptions {
     pub on_writing: Option<Box<dyn FnMut(Duration) + Send>>,
 }
 
-/// A loaded world that is kept current while its files change.
+/// A loaded world (program, libraries and JDK) that is kept current while its files change.
 pub struct Watch {
     spec: WorldSpec,
     options: WatchOptions,
     signals: Signals,
     receiver: Receiver<Signal>,
     shelf: Shelf,
-    /// The files besides those of the world that the caller reads, such as `ajar.toml`. Each has its content at the
-    /// last loading; `None` if the file did not exist.
+    /// Further files that are watched because the caller reads them, such as `ajar.toml`. Each has its content at the
+    /// last loading of the containers; `None` if the file did not exist.
     more: BTreeMap<Utf8PathBuf, Option<Vec<u8>>>,
-    /// The state of the world as it was last loaded from disk.
+    /// The result of the last loading of the containers from disk.
     latest: State,
-    /// The state of the world that the caller received last.
+    /// The result of the loading that the caller received last.
     given: State,
     /// The file events to which the watcher has not yet reacted; `None` if there are none.
     pending: Option<Pending>,
@@ -67,29 +67,29 @@ pub struct Watch {
     look_at: Instant,
     retry_at: Option<Instant>,
     kept_since: Option<Instant>,
-    /// Whether the last loading failed, so that some events are still to be handled.
+    /// Whether the last loading of the containers failed, so that some events are still to be handled.
     is_behind: bool,
 }
 
 /// A change of the world (program, libraries and JDK) that was found on disk.
 pub struct WorldChange {
-    /// The current world. It shares the containers whose content did not change with the previous world.
+    /// The program, libraries and JDK after the change. Containers whose content did not change are shared with the
+    /// previous value.
     pub world: LoadedWorld,
-    /// The files and folders that cannot be read or are being written, each with the reason. The world contains them
-    /// as they were when they could last be read.
+    /// The files and folders that cannot be read or are being written, each with the reason. Their last content that
+    /// could be read is used.
     pub kept: Vec<Problem>,
     /// The files and folders that were read again because they changed.
     pub changed: Vec<String>,
-    /// Whether one of the files besides those of the world that were passed to [`Watch::new`] changed, appeared or
-    /// vanished.
+    /// Whether one of the caller's further files (`more` of [`Watch::new`]) changed, appeared or vanished.
     pub more_changed: bool,
-    /// The time at which the first of these changes became known.
+    /// The time at which the first of the changes on disk became known.
     pub first_event: Instant,
-    /// How the change of the world became known.
+    /// How the change on disk became known.
     pub reason: Reason,
 }
 
-/// How a change of the world became known.
+/// How a change on disk became known.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Reason {
     /// The change became known by a file event or, where there are no events, by examining the files at an interval.
@@ -108,12 +108,13 @@ impl Reason {
     }
 }
 
-/// The result of loading the world from disk.
+/// The result of loading the containers from disk.
 #[derive(Clone)]
 struct State {
     world: LoadedWorld,
     kept: Vec<Problem>,
-    /// The number of loadings at which one of the caller's files besides those of the world had changed.
+    /// The number of loadings of the containers at which one of the caller's further files (`more` of [`Watch::new`])
+    /// had changed.
     more: u64,
 }
 
@@ -155,7 +156,8 @@ impl Default for WatchOptions {
 }
 
 impl Watch {
-    /// Loads the world and begins to watch its files. Also watches the files `more`, which need not exist.
+    /// Loads the program, its libraries and the JDK, and begins to watch their files. Also watches the files `more`,
+    /// which need not exist.
     ///
     /// # Errors
     /// Fails like [`load`](crate::world::load): a file that is missing from the beginning has no last good state.
@@ -216,11 +218,11 @@ impl Watch {
         Ok((watch, world))
     }
 
-    /// Waits until the world has changed and no files are being written, and returns the change. Returns `None` at
-    /// the deadline, and after [`Signals::stop`].
+    /// Waits until the program, its libraries or the JDK have changed and no files are being written, and returns the
+    /// change. Returns `None` at the deadline, and after [`Signals::stop`].
     ///
     /// # Errors
-    /// Files that cannot be read cause no error: the world then contains their last good state.
+    /// Files that cannot be read cause no error: their last good state is then used.
     pub fn next(&mut self, deadline: Option<Instant>) -> anyhow::Result<Option<WorldChange>> {
         loop {
             let now = Instant::now();
@@ -261,8 +263,8 @@ impl Watch {
         self.shelf.ground.untold()
     }
 
-    /// Replaces the files besides those of the world that the caller reads by `more`. The caller should have read new
-    /// files just before, because their later content is compared with the present one.
+    /// Replaces the further files that are watched for the caller by `more`. The caller should have read new files
+    /// just before, because their later content is compared with the present one.
     ///
     /// # Errors
     /// Files that cannot be read cause no error: they count as missing.
@@ -278,8 +280,8 @@ impl Watch {
         Ok(())
     }
 
-    /// Loads another world and watches its files from now on. The new world shares unchanged containers with the
-    /// previous one.
+    /// Loads another world (program, libraries and JDK) and watches its files from now on. The new world shares
+    /// unchanged containers with the previous one.
     ///
     /// # Errors
     /// Fails if the new world cannot be loaded; the previous world is then still watched.
@@ -303,8 +305,8 @@ impl Watch {
         }
     }
 
-    /// Adds the file events of a signal to the pending events, except for those about files on which the world does
-    /// not depend.
+    /// Adds the file events of a signal to the pending events, except for those about files on which the containers
+    /// do not depend.
     fn note(&mut self, signal: Signal) {
         let (at, reason) = match &signal {
             Signal::Changed { at, .. } => (*at, Reason::Changed),
@@ -333,7 +335,7 @@ impl Watch {
         pending.say(&mut self.options);
     }
 
-    /// Loads the world again. Returns the change, or `None` if files are still being written or nothing changed.
+    /// Loads the containers again. Returns the change, or `None` if files are still being written or nothing changed.
     fn turn(&mut self) -> Option<WorldChange> {
         let begin = Instant::now();
         let mut pending = self.pending.take().unwrap_or_else(|| Pending::new(begin, true));
@@ -367,7 +369,8 @@ impl Watch {
         None
     }
 
-    /// Returns the change from the world that the caller has received to the latest one; `None` if they are equal.
+    /// Returns the change from the containers that the caller received last to the latest ones; `None` if there is
+    /// none.
     fn give(&mut self, pending: Pending) -> Option<WorldChange> {
         if self.latest.is_same(&self.given) {
             return None;
@@ -397,8 +400,8 @@ impl Watch {
         })
     }
 
-    /// Loads the world again. Returns the paths that were read again because they changed. If loading failed, also
-    /// returns the error, and the previous world remains.
+    /// Loads the containers again. Returns the paths that were read again because they changed. If loading failed,
+    /// also returns the error, and the previous containers remain.
     fn load(&mut self, news: News, is_check: bool, begin: Instant) -> (Vec<String>, Option<anyhow::Error>) {
         self.shelf.ground.begin(news);
         self.shelf.begin(is_check, &self.given.kept);
@@ -414,7 +417,8 @@ impl Watch {
         (self.ended(begin, failed.is_none(), is_check), failed)
     }
 
-    /// Reads the caller's files besides those of the world, and increments a counter if one of them has changed.
+    /// Reads the caller's further files (`more` of [`Watch::new`]), and increments a counter if one of them has
+    /// changed.
     fn read_more(&mut self) {
         let mut has_changed = false;
         for (path, content) in &mut self.more {
@@ -428,8 +432,8 @@ impl Watch {
         self.latest.more += u64::from(has_changed);
     }
 
-    /// Records the results of a loading that began at `begin`, except for the world, and sets the times of the next
-    /// loadings. Returns the paths that changed.
+    /// Records the results of a loading that began at `begin`, except for the containers, and sets the times of the
+    /// next loadings. Returns the paths that changed.
     fn ended(&mut self, begin: Instant, is_whole: bool, is_check: bool) -> Vec<String> {
         let round = self.shelf.end(is_whole);
         self.latest.kept = round.kept;

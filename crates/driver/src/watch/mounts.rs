@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The mounted file systems, of which those matter that are shared with other machines.
+/// The mounted file systems, and which of them are shared with other machines.
 #[derive(Default)]
 pub(crate) struct Mounts {
     /// The text of the system's list of mounts, `/proc/self/mountinfo`.

@@ -1,4 +1,4 @@
-//! The data that belongs to one round, that is, one loading of the world.
+//! The data that belongs to one round, that is, one loading of the containers.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use crate::open::path_text;
 use crate::problem::Problem;
 use ide::Role;
 
-/// The data that belongs to one loading of the world.
+/// The data that belongs to one loading of the containers.
 #[derive(Default)]
 pub(crate) struct Round {
     /// Whether a file with an unchanged stamp (metadata) is read again if it had changed only shortly before it was
@@ -25,8 +25,8 @@ pub(crate) struct Round {
     pub(crate) kept: Vec<Problem>,
     /// The files and folders that were read in this loading, and whose content had changed.
     pub(crate) changed: Vec<String>,
-    /// The delay after which the world is to be loaded again even without an event; `None` if the next loading is to
-    /// wait for an event.
+    /// The delay after which the containers are to be loaded again even without an event; `None` if the next loading
+    /// is to wait for an event.
     pub(crate) retry: Option<Duration>,
     /// The contents kept from earlier loadings ([`Shelf`](super::shelf::Shelf)) that this loading used.
     pub(crate) used: Used,
@@ -55,8 +55,8 @@ pub(crate) struct Key {
 pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Round {
-    /// Returns whether the file at `path`, which has looked incomplete since `since`, is to be accepted. It is if
-    /// enough time has passed, and the caller was informed about the file.
+    /// Returns whether the file at `path`, which has looked incomplete since `since`, is to be accepted. The file is
+    /// accepted if enough time has passed and the caller was informed about the file.
     pub(crate) fn is_over(&self, path: &Path, since: Instant) -> bool {
         since.elapsed() >= PATIENCE && self.told.contains(&path_text(path))
     }
@@ -67,11 +67,14 @@ impl Round {
         // A missing module is noticed when modules are listed, and again when it is opened.
         if self.kept.iter().all(|it| it.place != name) {
             let why = why.strip_prefix(&format!("{name}: ")).unwrap_or(why);
-            self.kept.push(Problem::error(name, format!("{why}; its last good state is kept")));
+            self.kept.push(Problem::error(
+                name,
+                format!("{why}; the last good state of this file or folder is kept"),
+            ));
         }
     }
 
-    /// Requests that the world is loaded again after this delay or earlier; `None` requests nothing.
+    /// Requests that the containers are loaded again after this delay or earlier; `None` requests nothing.
     pub(crate) fn retry_in(&mut self, delay: Option<Duration>) {
         self.retry = self.retry.into_iter().chain(delay).min();
     }

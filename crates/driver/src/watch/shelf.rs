@@ -23,9 +23,9 @@ use super::round::{Key, Round};
 use super::stamp::{self, Reading, Stamp, Unread};
 use super::tree::{Tree, TreeReading};
 
-/// The contents read from the disk, which are kept from one loading of the world to the next.
+/// The contents read from the disk, which are kept from one loading of the containers to the next.
 pub(crate) struct Shelf {
-    /// The files and folders on which the world depends, and the events about them.
+    /// The files and folders on which the loaded containers depend, and the file events about them.
     pub(crate) ground: Ground,
     parts: FxHashMap<Key, Shelved>,
     plans: FxHashMap<(PathBuf, Role), Plan>,
@@ -64,15 +64,15 @@ impl Shelf {
         }
     }
 
-    /// Begins a loading of the world. With `is_check`, a file whose stamp (metadata) is unchanged is read again if
-    /// two writes may have left the same stamp. `told` are the problems known to the caller about files whose last
+    /// Begins a loading of the containers. With `is_check`, a file whose stamp (metadata) is unchanged is read again
+    /// if two writes may have left the same stamp. `told` are the problems known to the caller about files whose last
     /// good state is used.
     pub(crate) fn begin(&mut self, is_check: bool, told: &[Problem]) {
         let told = told.iter().map(|it| it.place.clone()).collect();
         self.round = Round { is_check, told, ..Round::default() };
     }
 
-    /// Ends a loading of the world, and returns its data. `is_whole` means that the loading succeeded; then the
+    /// Ends a loading of the containers, and returns its data. `is_whole` means that the loading succeeded; then the
     /// contents that the loading did not use are dropped.
     pub(crate) fn end(&mut self, is_whole: bool) -> Round {
         let round = std::mem::take(&mut self.round);
@@ -309,7 +309,8 @@ impl Disk for Shelf {
 }
 
 impl Shelf {
-    /// Marks the kept contents at or below a path as used in this loading of the world, so that they are not dropped.
+    /// Marks the kept contents at or below a path as used in this loading of the containers, so that they are not
+    /// dropped.
     fn use_parts_of(&mut self, path: &Path) {
         let parts = self.parts.keys().filter(|it| it.path.starts_with(path)).cloned();
         self.round.used.parts.extend(parts);

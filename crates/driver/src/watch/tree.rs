@@ -34,8 +34,8 @@ pub(crate) struct Tree {
     /// Whether each change of a file below the folder, except for the files in `again`, causes an event with the name
     /// of the file.
     is_told: bool,
-    /// The number of the loading of the world in which the folder was last read. The events before earlier loadings
-    /// are no longer known, so only the next loading can rely on events.
+    /// The number of the loading of the containers in which the folder was last read. The events before earlier
+    /// loadings are no longer known, so only the next loading can rely on events.
     round: RoundNumber,
 }
 

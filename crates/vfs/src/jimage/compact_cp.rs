@@ -53,7 +53,8 @@ impl<'a> Reader<'a> {
         self.take(1)?.first().copied()
     }
 
-    /// Reads an index, which takes one to four bytes; `None` if the input ends before or the first byte is invalid.
+    /// Reads an index, which takes one to four bytes; `None` if the input ends too early or the first byte is
+    /// invalid.
     fn index(&mut self) -> Option<u64> {
         let first = self.byte()?;
         let (more, start) = match first & 0x80 {

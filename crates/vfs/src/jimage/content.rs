@@ -81,7 +81,7 @@ impl<'a> Image<'a> {
             if layers == MAX_LAYERS {
                 return Err(ImageError {
                     offset: 0,
-                    what: "the resource is compressed more often than the limit",
+                    what: "the resource is compressed more times than the limit of 4",
                 });
             }
             let Buffers { current, next } = &mut *buffers;
@@ -109,12 +109,14 @@ impl<'a> Image<'a> {
             Some((read8(bytes, 4, big_endian)?, read8(bytes, 12, big_endian)?, read4(bytes, 20, big_endian)?))
         };
         let error = |offset, what| ImageError { offset, what };
-        let (stored, size, decompressor) = fields().ok_or(error(0, "the compression header is cut off"))?;
+        let (stored, size, decompressor) =
+            fields().ok_or(error(0, "the compression header of the resource is cut off"))?;
         if size > MAX_RESOURCE {
-            return Err(error(12, "the claimed size is above the limit of 256 MiB"));
+            return Err(error(12, "the claimed size of the resource is above the limit of 256 MiB"));
         }
-        let stored = usize::try_from(stored)
-            .map_err(|_| error(4, "the claimed compressed size is too large for this machine"))?;
+        let stored = usize::try_from(stored).map_err(|_| {
+            error(4, "the claimed compressed size of the resource is too large for this machine")
+        })?;
         Ok(Some(Layer { stored, size: size as usize, decompressor }))
     }
 
@@ -129,19 +131,24 @@ impl<'a> Image<'a> {
         let end = LAYER_HEADER.checked_add(layer.stored);
         let body = end
             .and_then(|end| bytes.get(LAYER_HEADER..end))
-            .ok_or(error(4, "the compressed data ends after the end of its resource"))?;
+            .ok_or(error(4, "the compressed data ends after the end of the resource"))?;
         let name = self.string(layer.decompressor.into());
-        match name.ok_or(error(20, "the name of the decompressor is outside the string table"))? {
+        match name
+            .ok_or(error(20, "the name of the resource's compression method is outside the string table"))?
+        {
             b"zip" => {
                 if layer.size as u64 > inflate_bound(body.len() as u64) {
-                    return Err(error(12, "the claimed size is more than the compressed data can unpack to"));
+                    return Err(error(
+                        12,
+                        "the claimed size of the resource is more than its compressed data can unpack to",
+                    ));
                 }
                 out.clear();
                 out.resize(layer.size, 0);
                 if !inflate.zlib(body, out) {
                     return Err(error(
                         LAYER_HEADER as u64,
-                        "the compressed data is broken or does not have the claimed size",
+                        "the compressed data of the resource is broken or does not have the claimed size",
                     ));
                 }
                 Ok(())
