@@ -26,7 +26,7 @@ pub(crate) struct Known {
     pub(crate) unread: Vec<Unread>,
     /// The methods to which the result is restricted; `None` for all selected methods.
     pub(crate) reached: Option<FxHashSet<MethodName>>,
-    /// The outcome of the reading: [`Outcome::Bug`] if reading a class panicked.
+    /// [`Outcome::Bug`] if reading a class panicked; otherwise [`Outcome::Fine`].
     pub(crate) outcome: Outcome,
 }
 
