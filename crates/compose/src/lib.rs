@@ -298,7 +298,8 @@ impl Composer {
                 if key == "names" {
                     return Err(format!(
                         "the classes and methods that the document knows differ from those of {first}: in a world that \
-                         is not open, all parts must know the same ones, as ghosts where code is missing"
+                         is not open, all parts must know the same classes and methods; use ghosts where code is \
+                         missing"
                     ));
                 }
                 return Err(format!(

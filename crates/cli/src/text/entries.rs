@@ -63,7 +63,7 @@ pub(crate) fn reason(why: EntryReason) -> String {
             )
         }
         EntryReason::MainClass(class) => {
-            format!("the launcher initialises the main class {}", dotted(class))
+            format!("the launcher runs this initialiser when it starts the class {}", dotted(class))
         }
         EntryReason::Agent(attribute) => {
             format!("the manifest names the class of this method in the attribute {attribute}")

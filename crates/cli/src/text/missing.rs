@@ -70,23 +70,30 @@ fn hint(it: &Hint) -> String {
                 "{name} has other classes of the package: perhaps another version of {name} has the class"
             )
         }
-        Hint::NoJdk(Some(module)) => format!("the class is part of the JDK (module {module}): add a JDK with --jdk HOME"),
+        Hint::NoJdk(Some(module)) => {
+            format!("the class is part of the JDK (module {module}): add a JDK with --jdk HOME")
+        }
         Hint::NoJdk(None) => "the class may be part of the JDK: add a JDK with --jdk HOME".to_owned(),
         Hint::OtherJdk(Some(module)) => {
             format!(
-                "the JDK has the package (module {module}), but not the class: perhaps another release of the JDK has the class"
+                "the JDK has the package (module {module}), but not the class; another release may have the class"
             )
         }
         Hint::OtherJdk(None) => {
-            "the class is named like an internal class of a JDK: perhaps another release of the JDK has the class".to_owned()
+            "the class is named like an internal class of a JDK; another release may have the class"
+                .to_owned()
         }
         Hint::Module(module) => {
             format!(
-                "the class is part of module {module}, but the JDK lacks the package; a later release or another image may have the package"
+                "the class is part of module {module}, but the JDK lacks the package of the class; \
+                 a later release or another image may have the package"
             )
         }
         Hint::Removed(release, Some(artifact)) => {
-            format!("the class was part of the JDK before release {release}; on Maven Central, {artifact} has the class")
+            format!(
+                "the class was part of the JDK before release {release}; \
+                 on Maven Central, {artifact} has the class"
+            )
         }
         Hint::Removed(release, None) => format!("the class was part of the JDK before release {release}"),
     }

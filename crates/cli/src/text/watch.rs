@@ -48,10 +48,10 @@ pub(crate) fn changes(changes: &[Changed], style: Style) -> String {
 /// Returns the text of a fact, which may have several lines.
 fn fact(it: &Fact, added: bool) -> String {
     match it {
-        Fact::Method if added => "is new".to_owned(),
-        Fact::Method => "is removed".to_owned(),
+        Fact::Method if added => "the method is new".to_owned(),
+        Fact::Method => "the method is removed".to_owned(),
         Fact::Instruction(text) => text.clone(),
-        Fact::Entry(why) => format!("is an entry point: {}", reason(*why)),
+        Fact::Entry(why) => format!("the method is an entry point: {}", reason(*why)),
         Fact::Explained(it) => {
             let lines = explain::lines(it).into_iter();
             let lines = lines.map(|it| format!("{:indent$}{}", "", it.text, indent = it.indent));

@@ -17,7 +17,7 @@ pub(crate) fn why(it: Why) -> String {
         Why::Ghost(method) => format!("the code of {} is not written yet", Human(method)),
         Why::LetsOut(method) => format!("{} may throw unknown exceptions", Human(method)),
         Why::Caught(_) => "the method throws a caught exception again, which may be unknown".to_owned(),
-        Why::Reflection => "the call runs a method that the program finds by reflection".to_owned(),
+        Why::Reflection => "the call runs code that is found by name at run time".to_owned(),
         Why::Function => "a function object may throw unknown exceptions".to_owned(),
     }
 }
