@@ -27,8 +27,8 @@ pub(super) struct Program {
     /// For each method, the solution for its nodes with open sets; `None` for nodes that remain unchanged.
     pub(super) nodes: Vec<Vec<Option<Value>>>,
     /// Whether composition replaces open sets by smaller ones. `false` in profile `paper`, where composition only
-    /// joins the documents. Also `false` for documents with linkage errors of absent classes, because only an analysis
-    /// of the whole program decides which of these errors occur.
+    /// joins the documents. Also `false` for documents with linkage errors of absent classes, because only an
+    /// analysis of the whole program decides which of these errors occur.
     pub(super) refines: bool,
 }
 
