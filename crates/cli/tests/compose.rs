@@ -728,9 +728,9 @@ fn documents_that_do_not_fit_together_are_rejected() {
         &["old.json: the document was written by ajar 0.0.", "extract the document again"],
     );
     folder.write("other.json", "{\"methods\":[]}");
-    refused(&["a.json", "other.json"], &["other.json: this is no document of ajar (at byte "]);
+    refused(&["a.json", "other.json"], &["other.json: the file is not a document of ajar (at byte "]);
     folder.write("list.json", "[1]");
-    refused(&["a.json", "list.json"], &["list.json: this is no JSON object (at byte 0)"]);
+    refused(&["a.json", "list.json"], &["list.json: the document is not a JSON object (at byte 0)"]);
     folder.write(
         "types.json",
         &folder.read("b.json").replace(

@@ -148,7 +148,10 @@ fn a_shadowed_definition_is_not_shown_with_the_answers_about_another() {
     let ((both, notes), (one, none)) = (calls(["before", "body"]), calls(["before", "before"]));
     assert!(!one.is_empty());
     assert_eq!(both, one);
-    assert!(notes.contains("body/Order.class: left out, because the definition of the class in "), "{notes}");
+    assert!(
+        notes.contains("body/Order.class: this definition of the class is left out, because "),
+        "{notes}"
+    );
     assert!(!none.contains("another definition"), "{none}");
 }
 

@@ -32,7 +32,7 @@ pub enum Hint {
 pub struct Around {
     /// The path of the class file, if it exists but cannot be read.
     pub unreadable: Option<String>,
-    /// The archives beside the program that contain the class.
+    /// The archives that contain the class, but are not part of the program.
     pub archives: Vec<String>,
     /// The containers of the program, except the JDK, that have classes of the missing class's package.
     pub containers: Vec<String>,

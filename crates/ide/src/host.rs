@@ -39,7 +39,8 @@ use crate::whole::{HierarchyFault, faults};
 /// The state of the program as a whole.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ProgramState {
-    /// The generation of the solved program, a number for [`Analysis::stale_since`]; `None` in profile `paper`.
+    /// The generation number of the solved program, to be passed to [`Analysis::stale_since`] later; `None` in
+    /// profile `paper`.
     pub generation: Option<u64>,
     /// A pattern for entry points that selects no method, if there is one.
     pub no_match: Option<NoMatch>,

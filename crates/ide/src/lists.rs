@@ -97,7 +97,8 @@ impl ClassList {
 }
 
 /// Returns the patches, that is, the differences, that turn the list `base` into `classes`. `places` has the index of
-/// each file in `base`. A class that is not at the index of its file is put into the patch of the next class that is.
+/// each file in `base`. A class that is not at the index of its file is put into the patch of the next class that is
+/// at the index of its file.
 fn patches(
     base: &[ClassFile],
     places: &FxHashMap<FileId, u32>,

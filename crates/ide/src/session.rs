@@ -120,8 +120,8 @@ pub struct Session {
     edited: FxHashSet<FileId>,
     /// The classes whose analysis panicked, each with the panic message. They are left out of the program.
     broken: FxHashMap<FileId, String>,
-    /// The containers as last reported by the client, with the classes whose analysis panicked; `None` before the
-    /// first report.
+    /// The containers as last reported by the client, including the classes whose analysis panicked; `None` before
+    /// the first report.
     listings: Option<Vec<Listing>>,
     /// The answer about each shown class.
     states: FxHashMap<FileId, ClassState>,

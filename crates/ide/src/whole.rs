@@ -51,7 +51,7 @@ pub struct Whole {
     state: State,
 }
 
-/// The stages to which a program is analysed.
+/// How far a program has been analysed.
 enum State {
     /// The targets of all calls are known.
     Resolved(Box<CallTable>),

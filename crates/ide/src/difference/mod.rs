@@ -149,7 +149,7 @@ pub enum Need {
     UsedBy(MethodName),
     /// Some code calls this method of the missing class.
     Called(MethodName),
-    /// This method has calls with unknown targets, because the class is missing.
+    /// This method has calls whose targets are not all known, because the missing class could provide more targets.
     Widened(MethodName),
 }
 
@@ -289,7 +289,7 @@ fn compare(old: Vec<(Key, Changed)>, new: Vec<(Key, Changed)>, acc: &mut Vec<Cha
 }
 
 /// Returns the single facts of an answer. `alignment` maps the code of an old answer to the code of the new answer;
-/// `None` for a new answer, and for all answers but graphs.
+/// `None` for a new answer, and for answers that are not graphs.
 fn facts(state: &MethodState, added: bool, alignment: Option<&Alignment>) -> Vec<(Key, Changed)> {
     let mut acc = Vec::new();
     let mut add = |instr: Option<InstrId>, fact: Fact, key: Option<Key>| {
