@@ -525,7 +525,11 @@ fn what_was_missing_on_the_class_path_is_added_when_it_appears() {
         let manifest: &[u8] = b"Class-Path: lib/named.jar\r\n";
         it.write("app.jar", &zip(&[("META-INF/MANIFEST.MF", manifest)]));
         let mut watched = it.watch(&["in", "app.jar"], &["far/below/classes"]);
-        assert!(watched.has("far/below/classes: the entry of the class path is left out"), "{}", watched.text());
+        assert!(
+            watched.has("far/below/classes: the entry of the class path is left out"),
+            "{}",
+            watched.text()
+        );
         it.write("far/below/classes/q/B.class", b"new");
         watched.settled();
         assert!(watched.has("|q/B.class = new"));

@@ -173,6 +173,6 @@ fn call_rule(it: &Call) -> &'static str {
         CallWord::Reflect => "java.lang.reflect",
         CallWord::Serialization => "Java Object Serialization Specification",
         CallWord::Finalizer => "JLS 12.6",
-        CallWord::Unseen => "none: the calling code is absent",
+        CallWord::Unseen => "none: its code is not there",
     }
 }
