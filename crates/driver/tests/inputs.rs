@@ -207,7 +207,7 @@ fn unpacked_wars_have_roots_inside() {
          lib ROOT/war/WEB-INF/lib/l.jar\n  |L.class = lib\n\
          lib ROOT/war\n  |applet/T.class = t\n\
          error: ROOT/war/WEB-INF/lib/bad.jar: the file is not a zip archive: the end record is missing \
-         (the file is cut off or of another kind); the classes of the archive are missing\n\
+         (the file is cut off or of another kind); the classes of this file or folder are missing\n\
          release 25\n"
     );
 }
