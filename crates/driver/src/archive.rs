@@ -385,8 +385,8 @@ impl<'a> ArchiveOpener<'a> {
         inner.into_iter().map(|(_, _, it)| it).collect()
     }
 
-    /// Returns the names of the inner jars that `classpath.idx`, the index of a Spring Boot archive, lists, each with
-    /// its position in the list; empty if the archive has no such index.
+    /// Returns the names of the inner jars that are listed in `classpath.idx`, the index of a Spring Boot archive,
+    /// each with its position in the list; empty if the archive has no such index.
     fn class_path_order(&mut self, opened: &Opened) -> FxHashMap<String, usize> {
         let Layout::Web { inf, lib, .. } = opened.layout else { return FxHashMap::default() };
         let is_index = |it: &&Member| it.name.strip_prefix(inf) == Some(CLASSPATH_INDEX_NAME);

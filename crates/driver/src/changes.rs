@@ -49,9 +49,9 @@ impl EntryChanges {
 
 impl LoadedContainer {
     /// Returns the differences from `before`, an earlier version of this container. Two entries correspond if they
-    /// have the same full name and the same root. Name, role, loader and manifest of the containers are not compared.
-    /// The time is linear in the number of entries; for archives and images that were read again, the time for
-    /// comparing the stored bytes is added.
+    /// have the same full name and the same root (the part of the name before the path of the class). Name, role,
+    /// loader and manifest of the containers are not compared. The time is linear in the number of entries; for
+    /// archives and images that were read again, the time for comparing the stored bytes is added.
     pub fn changes_since(&self, before: &LoadedContainer) -> EntryChanges {
         let mut acc = EntryChanges::default();
         if std::ptr::eq(self, before) {
@@ -137,7 +137,8 @@ impl LoadedContainer {
 
 impl ClassEntry {
     /// Returns whether this entry and `other`, an entry of another version of the container, have the same full name
-    /// and the same root. Versions of a folder share the texts of names, so pointers are compared first.
+    /// and the same root (the part of the name before the path of the class). Versions of a folder share the texts of
+    /// names, so pointers are compared first.
     fn is_named_as(&self, other: &ClassEntry) -> bool {
         let is_same = Arc::ptr_eq(&self.member, &other.member) || self.member == other.member;
         is_same && self.root_len == other.root_len

@@ -21,8 +21,8 @@ pub struct Settings {
     /// `add-exports`: the packages that are treated as exported although their modules do not export them, each
     /// written `module/package`.
     pub add_exports: Setting<Vec<String>>,
-    /// `trust-sealed`: whether the packages that the manifest of a jar declares sealed are assumed to have no unseen
-    /// classes.
+    /// `trust-sealed`: whether the packages that the manifest of a jar declares sealed are assumed to have no classes
+    /// besides those in the inputs.
     pub trust_sealed: Setting<bool>,
     /// `jdk`: the JDK whose class library is used.
     pub jdk: Setting<JdkChoice>,
@@ -82,7 +82,7 @@ pub struct Overrides {
     /// `--add-exports`: the packages that are treated as exported, each written `module/package`.
     pub add_exports: Option<Vec<String>>,
     /// `--trust-sealed`: whether the packages that the manifest of a jar declares sealed are assumed to have no
-    /// unseen classes.
+    /// classes besides those in the inputs.
     pub trust_sealed: Option<bool>,
     /// `--jdk`: the JDK whose class library is used.
     pub jdk: Option<JdkChoice>,
@@ -251,8 +251,8 @@ pub fn places(folder: &Utf8Path) -> Vec<Utf8PathBuf> {
     acc
 }
 
-/// Applies to `settings` what `text` sets, the content of the `ajar.toml` at `path`. Relative paths in the text are
-/// relative to the folder of the file.
+/// Parses `text`, the content of the `ajar.toml` at `path`, and sets its values in `settings`. Relative paths in the
+/// text are relative to the folder of the file.
 fn apply_file(settings: &mut Settings, text: &str, path: &Utf8Path) -> anyhow::Result<()> {
     let table: toml::Table = text.parse()?;
     let folder = path.parent().unwrap_or(Utf8Path::new(""));

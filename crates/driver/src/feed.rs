@@ -38,7 +38,7 @@ pub struct Feed {
     ahead: Vec<(Arc<LoadedContainer>, usize, Read)>,
 }
 
-/// Which containers' classes are read. The other containers are ignored.
+/// Selects the containers whose classes are read. The classes of other containers are ignored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reading {
     /// Reads only the classes of the program.
@@ -172,8 +172,8 @@ impl Feed {
     }
 
     /// Returns the change that brings the database up to date with the containers in `world` and with `settings`.
-    /// While classes are read, `cancelled` is called repeatedly. If it returns true, the result is `None`, the feed
-    /// stays as it was before the call, and the classes that were read are kept for the next call.
+    /// While classes are read, `cancelled` may be called. If it returns true, the result is `None`, the feed stays as
+    /// it was before the call, and the results of reading are kept for the next call.
     ///
     /// # Errors
     /// Fails if a worker thread cannot be started.

@@ -14,8 +14,8 @@ use crate::container::{ClassEntry, FileContent, FilePlace, LoadedContainer, Load
 use crate::disk::At;
 use crate::problem::Problem;
 
-/// The callbacks of listing a class folder: they provide the contents of the class files, and receive what else is
-/// found.
+/// The callbacks that are used while a class folder is listed. They provide the contents of the class files, and
+/// receive which folders are listed and what is irregular or outdated.
 pub(crate) trait Files {
     /// Called before `folder` is listed: the resulting list of classes depends on the names in this folder.
     fn lists(&mut self, folder: &Path);
@@ -24,9 +24,9 @@ pub(crate) trait Files {
     /// The content is `None` if the file is to be read later, when its bytes are requested.
     fn class(&mut self, file: &File<'_>) -> Option<(Option<Arc<FileContent>>, u64)>;
 
-    /// Called if the folder must be listed completely after each change, because [`update`] cannot be used. Such a
-    /// folder contains a symbolic link, whose target can change under another path; or it contains a name that is not
-    /// UTF-8, so that several names may have the same text.
+    /// Called if the folder must be listed completely after each change, because [`update`] cannot be used. Either
+    /// the folder contains a symbolic link, so that changes of the link's target are reported under another path; or
+    /// it contains a name that is not UTF-8, so that several names may have the same text.
     fn irregular(&mut self) {}
 
     /// Called if the content of this file in the previous version of the folder is outdated. The new content may have
@@ -67,9 +67,10 @@ pub(crate) fn open(
     container(at, walk.classes)
 }
 
-/// Returns the new version of a class folder in which nothing but `paths` (relative to the folder) has changed.
-/// `before` is the previous version, for which [`Files::irregular`] was not called. The result is `None` if the whole
-/// folder must be listed again with [`open`], because it is irregular now or a part of it cannot be examined.
+/// Returns the new version of a class folder in which only the files and folders at `paths` (relative to the class
+/// folder) have changed. `before` is the previous version, for which [`Files::irregular`] was not called. The result
+/// is `None` if the whole folder must be listed again with [`open`], because it is irregular now or a part of it
+/// cannot be examined.
 pub(crate) fn update(
     at: &At<'_>,
     skip: &[&str],

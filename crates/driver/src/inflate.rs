@@ -14,7 +14,7 @@ impl Inflater {
 
     /// Decompresses raw deflate data. The result is in the first `size` bytes of `buffer`, where `size` is the size
     /// that the archive claims. Returns true if the data yields more than `size` bytes; the rest is ignored, as by
-    /// the JVM. Fails if the data is broken or yields fewer bytes, or if `size` is above the limit. `buffer` is
+    /// the JVM. Fails if the data is broken or yields fewer bytes, or if `size` is above `MAX_RESOURCE`. `buffer` is
     /// enlarged if necessary, to at most the largest size to which this amount of data can decompress.
     pub(crate) fn deflate(&mut self, input: &[u8], size: u64, buffer: &mut Vec<u8>) -> Result<bool, String> {
         if size > MAX_RESOURCE {
