@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use camino::Utf8PathBuf;
 
-/// The choice of the JDK whose class library is used.
+/// The user's choice of the JDK whose class library is used.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum JdkChoice {
-    /// The JDK in `JAVA_HOME`, else the JDK of the `java` on the `PATH`, else none.
+    /// The user made no choice: the JDK in `JAVA_HOME` is used, else the JDK of the `java` on the `PATH`, else none.
     Default,
-    /// No JDK: the classes of the class library are absent.
+    /// No JDK is used: the classes of the class library are absent.
     None,
     /// The JDK with this home folder, or this JDK image.
     At(Utf8PathBuf),
