@@ -32,12 +32,12 @@ pub(crate) struct Ground {
     /// The folders that are watched for changes, by their path with symbolic links resolved.
     watched: FxHashMap<PathBuf, Watched>,
     round: RoundNumber,
-    /// The result of each path that was resolved in the current loading of the containers.
+    /// The paths that were resolved in the current loading of the containers, each with the result.
     seen: FxHashMap<PathBuf, Seen>,
     news: News,
     mounts: Mounts,
-    /// Whether file systems were mounted or unmounted since the previous loading of the containers. This hides or
-    /// shows files without an event.
+    /// Whether file systems were mounted or unmounted since the previous loading of the containers. A mount hides
+    /// files and an unmount shows them, without an event.
     is_remounted: bool,
     /// Whether the current loading of the containers skips folders about which there were no events.
     is_partial: bool,
@@ -65,7 +65,7 @@ struct Watched {
 pub(crate) struct News {
     /// The paths about which there were events.
     pub(crate) paths: FxHashSet<PathBuf>,
-    /// The paths that may now lead to another file or folder than before, because events reported that a file or
+    /// The paths that may now lead to a different file or folder, because events reported that a file or
     /// folder was created, removed or moved there.
     pub(crate) renamed: FxHashSet<PathBuf>,
     /// Whether events were lost, so that any file may have changed.
