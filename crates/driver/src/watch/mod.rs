@@ -34,14 +34,16 @@ use source::{EventSource, Signal, Signals};
 
 /// Options for watching the files from which the containers are loaded.
 pub struct WatchOptions {
-    /// The interval at which all files are examined, without waiting for file events; `None` to wait for events.
+    /// The interval at which all files are examined instead of waiting for file events; `None` to wait for events.
     pub poll: Option<Duration>,
-    /// The time without events after which the changes are examined. Builds write many files one after the other.
+    /// The time that must pass without further events before the changed files are examined, because builds write
+    /// many files one after the other.
     pub settle: Duration,
-    /// The interval at which all files are examined although the system sends events, because events may be missing.
+    /// The interval at which all files are examined although the system sends events, because some events may be
+    /// missing.
     pub look: Duration,
-    /// The function that is called about once a second while files are being written, after the first second; its
-    /// argument is the time since the first of these writes.
+    /// The function that is called about once a second while files keep changing, for the first time after one
+    /// second. The argument is the time since the first of these changes.
     pub on_writing: Option<Box<dyn FnMut(Duration) + Send>>,
 }
 
@@ -52,34 +54,35 @@ pub struct Watch {
     signals: Signals,
     receiver: Receiver<Signal>,
     shelf: Shelf,
-    /// Further files that are watched because the caller reads them, such as `ajar.toml`. Each has its content at the
-    /// last loading of the containers; `None` if the file did not exist.
+    /// Further files that are watched because the caller reads them, such as `ajar.toml`. Each path is mapped to the
+    /// content of the file at the last loading of the containers; `None` if the file did not exist.
     more: BTreeMap<Utf8PathBuf, Option<Vec<u8>>>,
     /// The result of the last loading of the containers from disk.
     latest: State,
     /// The result of the loading that the caller received last.
     given: State,
-    /// The file events to which the watcher has not yet reacted; `None` if there are none.
+    /// The file events to which the watcher has not yet reacted; `None` if it has reacted to all.
     pending: Option<Pending>,
     /// The time at which all files were last examined.
     looked: Instant,
-    /// The time at which all files will be examined next.
+    /// The time at which all files are to be examined next, if no event causes this earlier.
     look_at: Instant,
     retry_at: Option<Instant>,
     kept_since: Option<Instant>,
-    /// Whether the last loading of the containers failed, so that some events are still to be handled.
+    /// Whether the last loading of the containers failed. The next loading then checks all files, because the changes
+    /// were not taken over.
     is_behind: bool,
 }
 
 /// A change of the world (program, libraries and JDK) that was found on disk.
 pub struct WorldChange {
     /// The program, libraries and JDK after the change. Containers whose content did not change are shared with the
-    /// previous value.
+    /// previous world.
     pub world: LoadedWorld,
     /// The files and folders that cannot be read or are being written, each with the reason. Their last content that
     /// could be read is used.
     pub kept: Vec<Problem>,
-    /// The files and folders that were read again because they changed.
+    /// The paths of the files and folders that were read again because they changed.
     pub changed: Vec<String>,
     /// Whether one of the caller's further files (`more` of [`Watch::new`]) changed, appeared or vanished.
     pub more_changed: bool,
@@ -113,28 +116,31 @@ impl Reason {
 struct State {
     world: LoadedWorld,
     kept: Vec<Problem>,
-    /// The number of loadings of the containers at which one of the caller's further files (`more` of [`Watch::new`])
-    /// had changed.
+    /// The number of loadings of the containers that found a change of one of the caller's further files (`more` of
+    /// [`Watch::new`]).
     more: u64,
 }
 
-/// The file events to which the watcher has not yet reacted.
+/// The reason for the next loading of the containers: file events to which the watcher has not yet reacted, or an
+/// examination of all files that is due.
 struct Pending {
     first: Instant,
     last: Instant,
     news: News,
     reason: Reason,
-    /// Whether all files are to be examined because the interval for this has passed, and not because of an event.
+    /// Whether the next loading examines all files because a time was reached (the interval has passed, or a file is
+    /// to be read again), and not because of an event.
     is_look: bool,
-    /// The number of times that the caller was informed about these events (that files are being written).
+    /// The number of times that [`WatchOptions::on_writing`] was called about these events.
     said: u32,
     changed: Vec<String>,
 }
 
-/// The interval at which all files are examined where the system sends no events.
+/// The interval at which all files are examined if the system does not send events for all changes.
 const POLL: Duration = Duration::from_secs(1);
 
-/// The examination of all files takes at most `1 / SHARE` of the time.
+/// Examining all files at intervals takes at most `1 / SHARE` of the elapsed time: after an examination that took the
+/// time `t`, the next one starts at least `SHARE * t` later.
 const SHARE: u32 = 20;
 
 /// While events keep arriving, the next examination of all files is postponed. It starts at the latest this many
