@@ -110,7 +110,7 @@ impl ZipEntry {
         EntryIdentity::of_entry(self.method, self.size(), self.crc, stored)
     }
 
-    /// Returns the reason why the JVM refuses an archive that has this entry, such as `is encrypted`; `None` if the
+    /// Returns the reason (such as `is encrypted`) why the JVM refuses an archive that has this entry; `None` if the
     /// JVM accepts the entry.
     pub(crate) fn refused(&self) -> Option<String> {
         if self.encrypted {

@@ -3,9 +3,9 @@
 /// The file name of the index, which is in `BOOT-INF/` of a jar or `WEB-INF/` of a war.
 pub const CLASSPATH_INDEX_NAME: &str = "classpath.idx";
 
-/// Returns the names of the inner jars that the index lists, in its order. A line has the form `-
-/// "BOOT-INF/lib/a.jar"`; lines of another form are skipped. Skipping is safe, because the index only orders the jars
-/// and excludes none. Old versions of Spring Boot wrote only the file name of a jar, which is then in the folder
+/// Returns the names of the inner jars that the index lists, in its order. A line has the form
+/// `- "BOOT-INF/lib/a.jar"`; lines of another form are skipped. Skipping is safe, because the index only orders the
+/// jars and excludes none. Old versions of Spring Boot wrote only the file name of a jar, which is then in the folder
 /// `lib`.
 pub fn parse(bytes: &[u8], lib: &str) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes);

@@ -175,8 +175,7 @@ impl Watch {
     }
 
     /// Loads the program and starts watching its files like [`Watch::new`], but with events from `source`. If
-    /// `source` returns `None` or an error, all files are examined at an interval instead, which follows from
-    /// `options`.
+    /// `source` returns `None` or an error, all files are examined at regular intervals instead.
     ///
     /// # Errors
     /// Fails like [`Watch::new`].
@@ -493,7 +492,7 @@ impl Pending {
         self.changed.extend(before.changed);
     }
 
-    /// Informs the caller, by `on_writing` of the options, that files are being written, if another second has passed
+    /// Informs the caller through `options.on_writing` that files are being written. Does so once for each second
     /// since the first of these events.
     fn say(&mut self, options: &mut WatchOptions) {
         let age = self.first.elapsed();
