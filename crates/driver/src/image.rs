@@ -60,7 +60,8 @@ pub(crate) fn list(
         let names = resources.iter().fold(0, |acc: usize, it| acc.saturating_add(it.name_len()));
         let Some(rest) = room.checked_sub(names) else {
             let what = format!(
-                "the names in the image take more than {MAX_NAMES} times its size; further classes are left out"
+                "the image is damaged: the names of its classes would take more than {MAX_NAMES} \
+                 times the size of the image; the remaining classes are left out"
             );
             problems.push(Problem::error(name, what));
             break;

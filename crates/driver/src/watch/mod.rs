@@ -143,15 +143,15 @@ const POLL: Duration = Duration::from_secs(1);
 /// time `t`, the next one starts at least `SHARE * t` later.
 const SHARE: u32 = 20;
 
-/// While events keep arriving, the next examination of all files is postponed. It starts at the latest this many
-/// intervals ([`WatchOptions::look`]) after the previous one.
+/// The maximum time from one examination of all files to the next, in intervals of [`WatchOptions::look`]. As long as
+/// file events keep arriving, the next examination is postponed up to this time.
 const MOST_LATE: u32 = 6;
 
-/// The time after which the caller is informed that files are still being written.
+/// While files are being written, the caller is informed once in this interval, counted from the first file event.
 const LONG: Duration = Duration::from_secs(1);
 
-/// The time for which the last good state of a file may be used without a report to the caller. An archive may be
-/// missing for a moment, because it is moved away and replaced by a new one.
+/// The time for which a file may be unreadable before the caller is informed; until then its last readable content is
+/// used without a report. A tool may move an archive away and put a new one in its place a moment later.
 const GRACE: Duration = Duration::from_millis(300);
 
 impl Default for WatchOptions {
@@ -166,7 +166,8 @@ impl Watch {
     /// which need not exist.
     ///
     /// # Errors
-    /// Fails like [`load`](crate::world::load): a file that is missing from the beginning has no last good state.
+    /// Fails like [`load`](crate::world::load), for example if an input is missing: there is no earlier content that
+    /// could be used instead.
     pub fn new(
         spec: WorldSpec,
         more: Vec<Utf8PathBuf>,
@@ -180,7 +181,7 @@ impl Watch {
     }
 
     /// Loads the program and starts watching its files like [`Watch::new`], but with events from `source`. If
-    /// `source` returns `None`, the files are examined at an interval.
+    /// `source` returns `None` or an error, all files are examined at regular intervals instead.
     ///
     /// # Errors
     /// Fails like [`Watch::new`].
@@ -225,10 +226,10 @@ impl Watch {
     }
 
     /// Waits until the program, its libraries or the JDK have changed and no files are being written, and returns the
-    /// change. Returns `None` at the deadline, and after [`Signals::stop`].
+    /// change. Returns `None` at the deadline (if there is one), and after [`Signals::stop`].
     ///
     /// # Errors
-    /// Files that cannot be read cause no error: their last good state is then used.
+    /// A file that cannot be read causes no error: the last content that could be read is used for it.
     pub fn next(&mut self, deadline: Option<Instant>) -> anyhow::Result<Option<WorldChange>> {
         loop {
             let now = Instant::now();
@@ -269,11 +270,11 @@ impl Watch {
         self.shelf.ground.untold()
     }
 
-    /// Replaces the further files that are watched for the caller by `more`. The caller should have read new files
-    /// just before, because their later content is compared with the present one.
+    /// Replaces the list of further files that are watched for the caller by `more`. Of a new file, only changes
+    /// after this call are reported, so the caller should read the file immediately before the call.
     ///
     /// # Errors
-    /// Files that cannot be read cause no error: they count as missing.
+    /// A file that cannot be read causes no error: the file counts as missing.
     pub fn set_files(&mut self, more: Vec<Utf8PathBuf>) -> anyhow::Result<()> {
         let mut old = std::mem::take(&mut self.more);
         let known = more.into_iter().map(|it| {
@@ -311,8 +312,8 @@ impl Watch {
         }
     }
 
-    /// Adds the file events of a signal to the pending events, except for those about files on which the containers
-    /// do not depend.
+    /// Adds the file events of a signal to those in [`Watch::pending`]. Events about files on which the containers do
+    /// not depend are dropped.
     fn note(&mut self, signal: Signal) {
         let (at, reason) = match &signal {
             Signal::Changed { at, .. } => (*at, Reason::Changed),
@@ -341,7 +342,8 @@ impl Watch {
         pending.say(&mut self.options);
     }
 
-    /// Loads the containers again. Returns the change, or `None` if files are still being written or nothing changed.
+    /// Loads the containers again, to react to the pending events. Returns the change since the world that the caller
+    /// received last, or `None` if files are still being written or nothing changed.
     fn turn(&mut self) -> Option<WorldChange> {
         let begin = Instant::now();
         let mut pending = self.pending.take().unwrap_or_else(|| Pending::new(begin, true));
@@ -375,8 +377,9 @@ impl Watch {
         None
     }
 
-    /// Returns the change from the containers that the caller received last to the latest ones; `None` if there is
-    /// none.
+    /// Compares the latest containers with those that the caller received last. Returns the change, with the events
+    /// `pending`. Returns `None` if nothing changed, or if the only change is that a file became unreadable less than
+    /// [`GRACE`] ago.
     fn give(&mut self, pending: Pending) -> Option<WorldChange> {
         if self.latest.is_same(&self.given) {
             return None;
@@ -406,8 +409,9 @@ impl Watch {
         })
     }
 
-    /// Loads the containers again. Returns the paths that were read again because they changed. If loading failed,
-    /// also returns the error, and the previous containers remain.
+    /// Loads the containers again, given the file events `news` since the previous loading. `is_check`: whether all
+    /// files are examined, including those without events. Returns the paths whose content had changed. If loading
+    /// failed, also returns the error, and the previous containers stay in use.
     fn load(&mut self, news: News, is_check: bool, begin: Instant) -> (Vec<String>, Option<anyhow::Error>) {
         self.shelf.ground.begin(news);
         self.shelf.begin(is_check, &self.given.kept);
@@ -423,8 +427,8 @@ impl Watch {
         (self.ended(begin, failed.is_none(), is_check), failed)
     }
 
-    /// Reads the caller's further files (`more` of [`Watch::new`]), and increments a counter if one of them has
-    /// changed.
+    /// Reads the caller's further files (`more` of [`Watch::new`]), and increments `latest.more` if one of them has
+    /// changed since it was last read.
     fn read_more(&mut self) {
         let mut has_changed = false;
         for (path, content) in &mut self.more {
@@ -438,8 +442,9 @@ impl Watch {
         self.latest.more += u64::from(has_changed);
     }
 
-    /// Records the results of a loading that began at `begin`, except for the containers, and sets the times of the
-    /// next loadings. Returns the paths that changed.
+    /// Ends a loading that began at `begin`: records the files whose last good state was used, and schedules the next
+    /// loading. `is_whole`: whether the loading succeeded; `is_check`: whether it examined all files. Returns the
+    /// paths whose content had changed. The caller stores the loaded containers.
     fn ended(&mut self, begin: Instant, is_whole: bool, is_check: bool) -> Vec<String> {
         let round = self.shelf.end(is_whole);
         self.latest.kept = round.kept;
@@ -484,7 +489,7 @@ impl Pending {
         Pending { first, last: first, news, reason: Reason::Changed, is_look, said: 0, changed }
     }
 
-    /// Adds the data of `before`, which has earlier events than `self`.
+    /// Merges `before`, pending events that are older than those in `self`, into `self`.
     fn join(&mut self, before: Pending) {
         self.first = before.first;
         self.reason = self.reason.max(before.reason);
@@ -493,7 +498,8 @@ impl Pending {
         self.changed.extend(before.changed);
     }
 
-    /// Informs the caller that files are being written, about once a second after the first second.
+    /// Informs the caller through `options.on_writing` that files are being written. Does so once for each second
+    /// since the first of these events.
     fn say(&mut self, options: &mut WatchOptions) {
         let age = self.first.elapsed();
         if age >= LONG * (self.said + 1)

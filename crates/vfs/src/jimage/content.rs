@@ -33,8 +33,8 @@ pub fn inflate_bound(size: u64) -> u64 {
 const LAYER_MAGIC: u32 = 0xCAFE_FAFA;
 const LAYER_HEADER: usize = 29;
 
-/// The maximum number of times that a resource may be compressed. `jlink` has two kinds of plug-ins, and applies at
-/// most one of each.
+/// The maximum number of compressions, one applied to the result of another, that are undone for a resource. `jlink`
+/// has two kinds of plug-ins that compress, and applies at most one of each.
 const MAX_LAYERS: usize = 4;
 
 struct Layer {
@@ -44,7 +44,8 @@ struct Layer {
 }
 
 impl<'a> Image<'a> {
-    /// Returns the bytes that the image stores for a resource, which may be compressed.
+    /// Returns the bytes that the image stores for a resource, which may be compressed. Fails if their place is
+    /// outside the image.
     pub fn stored(&self, location: &Location) -> Result<&'a [u8], ImageError> {
         let length = match location.compressed_size {
             0 => location.size,
@@ -62,7 +63,7 @@ impl<'a> Image<'a> {
     }
 
     /// Returns the decompressed bytes of a resource: a slice of the image if the resource is not compressed,
-    /// otherwise a slice of `buffers`.
+    /// otherwise a slice of `buffers`. Fails if the resource is malformed.
     pub fn content<'b>(
         &self,
         location: &Location,
@@ -99,7 +100,8 @@ impl<'a> Image<'a> {
         Ok(content)
     }
 
-    /// Returns the compression header at the start of `bytes`; `None` if the bytes are not compressed.
+    /// Returns the compression header at the start of `bytes`; `None` if the bytes are not compressed. Fails if the
+    /// header is cut off, or claims a size that is too large.
     fn layer(&self, bytes: &[u8]) -> Result<Option<Layer>, ImageError> {
         let big_endian = self.header.big_endian;
         if read4(bytes, 0, big_endian) != Some(LAYER_MAGIC) {
