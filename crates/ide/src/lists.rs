@@ -20,8 +20,8 @@ pub(crate) struct ClassList {
     places: FxHashMap<FileId, u32>,
 }
 
-/// The maximum size of the patches ([`size`]): if the difference to the base list is larger, the base list may be
-/// replaced by the current list.
+/// The limit for the size of the patches ([`size`]). If they are larger, the current list may become the new base
+/// list.
 const FEW: usize = 64;
 
 impl ClassList {
@@ -96,9 +96,9 @@ impl ClassList {
     }
 }
 
-/// Returns the patches, that is, the differences, that turn the list `base` into `classes`. `places` has the index of
-/// each file in `base`. A class that is not at the index of its file is put into the patch of the next class that is
-/// at the index of its file.
+/// Returns the patches that turn the list `base` into `classes`: each replaces the base class at one index by a list
+/// of classes. `places` has the index of each file in `base`. A class without a place in `base`, or out of order, is
+/// put into the patch of the next class that stays at its index, or at the end.
 fn patches(
     base: &[ClassFile],
     places: &FxHashMap<FileId, u32>,
