@@ -466,8 +466,8 @@ impl Workbench {
         }
     }
 
-    /// Returns the time that `what` selects, of the edits in a group of classes of a program, and details as text for
-    /// people. All times of one program are measured in the same run.
+    /// Returns a time of the edits in a group of classes of a program, and details as text for people. `what` selects
+    /// the time, such as the p99. All times of one program are measured in the same run.
     fn edited(&self, program: Program, group: &str, what: Edits) -> Result<(f64, String)> {
         let known = self.edited.borrow().get(&program).cloned();
         let Paced { table, pace } = match known {
@@ -499,8 +499,8 @@ impl Workbench {
         Ok((figure, seen))
     }
 
-    /// Returns the measurements of `ajar watch` for the program and the kind of change in `it`. Later calls for the
-    /// same two return the measurements of the first call.
+    /// Returns the measurements of `ajar watch` for the program and the kind of change in `it`. They are made once
+    /// for each such pair; later calls return the same table.
     fn watched(&self, it: Watch) -> Result<Paced> {
         let key = (it.program, it.change);
         if let Some(it) = self.watched.borrow().get(&key) {

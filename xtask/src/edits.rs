@@ -68,9 +68,9 @@ impl Table {
         }
     }
 
-    /// Returns the p99, in ms, of the times of edits in this group of classes. A time ends when the exceptions of all
-    /// methods are known; the time allowed for the exception sets that the edit changes is subtracted. `pace` scales
-    /// the times of this machine to the reference machine.
+    /// Returns the p99, over the edits in this group of classes, of the time in ms until the exceptions of all
+    /// methods are known, minus the time allowed for the exception sets that the edit changes. `pace` scales the
+    /// times of this machine to the reference machine.
     pub(crate) fn beyond(&self, group: &str, pace: f64) -> Result<f64> {
         let beyond = |it: Vec<f64>| match it[..] {
             [all, changed] => Some(all / 1e6 * pace - FOR_A_SET * changed),

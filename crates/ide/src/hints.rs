@@ -51,8 +51,8 @@ pub struct AroundJdk {
     pub has_package: bool,
 }
 
-/// Classes removed from the JDK: the class name, or its beginning up to a dot; the first release without the class;
-/// and the artifact that contains the class, if there is one.
+/// Classes removed from the JDK: the class name, or a prefix of class names that ends with a dot; the first release
+/// without the class; and the artifact that contains the class, if there is one.
 static REMOVED: LazyLock<Vec<(&str, u16, Option<&str>)>> = LazyLock::new(|| {
     let rows = rows(include_str!("jdk_removed.tsv"));
     rows.filter_map(|it| {

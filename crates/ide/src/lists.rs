@@ -41,7 +41,8 @@ impl ClassList {
         }
     }
 
-    /// Sets the list to these classes, in this order. `unedited` returns the input of a file that was never edited.
+    /// Sets the list to these classes, in this order. `unedited` returns, of the inputs of a file, the one whose
+    /// content was never edited, or the given input if there is none.
     pub(crate) fn set(
         &mut self,
         db: &mut RootDatabase,
@@ -74,7 +75,7 @@ impl ClassList {
             let at = place.filter(is_here);
             let at = at.or_else(|| patches.iter().find(|it| it.1.contains(&old)).map(|it| *it.0));
             let Some(at) = at else {
-                never!("a replaced input is in the list");
+                never!("the class list does not contain an input that is to be replaced");
                 continue;
             };
             let listed = patches.entry(at).or_insert_with(|| vec![old]);

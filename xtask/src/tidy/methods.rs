@@ -134,7 +134,7 @@ impl Methods {
         }
     }
 
-    /// Returns the names that a file uses for types, as far as they differ from the names in this table
+    /// Returns the name in this table for each name by which the file refers to a type, if the two names differ
     /// ([`FileNames`]).
     fn names_of(&self, file: &RustFile) -> FileNames {
         let mut names = FileNames::default();
