@@ -39,7 +39,8 @@ struct Archive {
     file: PathBuf,
     version: String,
     sha256: String,
-    /// Whether the version differs from the listed one, which `--any-version` allows.
+    /// Whether the downloaded version differs from the one in the list of packages, which is an error unless
+    /// `--any-version` is given.
     drifted: bool,
 }
 
@@ -273,8 +274,8 @@ fn file_name(version: &str) -> String {
     version.replace(':', "%3a")
 }
 
-/// Unpacks the jars of an archive into the folder `target`, unless that was done before: a file `.from` in the folder
-/// contains the hash of the unpacked archive.
+/// Unpacks the jars of an archive into the folder `target`. Does nothing if the file `.from` in the folder contains
+/// the hash of this archive, because the jars were unpacked by an earlier call.
 fn unpack(kind: Kind, archive: &Archive, target: &Path) -> Result<()> {
     let mark = target.join(".from");
     if std::fs::read_to_string(&mark).is_ok_and(|it| it == archive.sha256) {

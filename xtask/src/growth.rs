@@ -18,9 +18,9 @@ pub(crate) const ONE_IN: u32 = 10;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
     classes: f64,
-    /// The CPU time in seconds in user mode.
+    /// The CPU time in seconds that the computation takes in user mode.
     pub(crate) seconds: f64,
-    /// The CPU time in seconds in the kernel.
+    /// The CPU time in seconds that the computation takes in the kernel.
     system: f64,
     /// The part of `seconds` that is spent on building and solving the system of inclusions.
     propagation: f64,

@@ -44,8 +44,8 @@ fn violation(file: &str, line: usize, phrase: &str, instead: &str) -> Violation 
     }
 }
 
-/// Calls `found` for each forbidden phrase in the text that consists of whole words: with its byte offset, the
-/// phrase, and what to say instead.
+/// Calls `found` for each occurrence of a forbidden phrase in the text, if the phrase is not part of a longer word.
+/// The arguments are the byte offset, the phrase, and what to say instead.
 fn find(phrases: &BTreeMap<String, String>, text: &str, found: &mut dyn FnMut(usize, &str, &str)) {
     // `to_lowercase` is not used, because it may change the length.
     let text = text.to_ascii_lowercase();

@@ -47,8 +47,8 @@ file-dependencies = 1
 
 const MANIFEST: &str = "[dependencies]\n[lints]\nworkspace = true\n";
 
-/// Returns the violations, one per line, that tidy reports for a small good checkout in which these files are
-/// replaced or added.
+/// Replaces or adds these files (path and text) in a small checkout without violations. Returns the violations that
+/// tidy then reports, one per line.
 fn tidy(changes: &[(&str, &str)]) -> String {
     let mut files = vec![
         ("xtask/arrows.toml", HOUSE),
