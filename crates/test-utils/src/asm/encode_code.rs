@@ -25,7 +25,7 @@ pub(super) fn code(body: &CodeBuilder, pool: &mut Pool, n_args: u32) -> Result<V
     out.extend(max_stack.to_be_bytes());
     out.extend(max_locals.to_be_bytes());
     let n = u32::try_from(bytes.len())
-        .map_err(|_| AsmError::new("the code of the method is longer than 4 GiB"))?;
+        .map_err(|_| AsmError::new("the code of the method takes 4 GiB or more"))?;
     out.extend(n.to_be_bytes());
     out.extend(bytes);
     put_count(&mut out, body.rows.len())?;
@@ -96,7 +96,7 @@ fn pass(
     let mut out = Vec::new();
     for it in &body.insns {
         let pc = u32::try_from(out.len())
-            .map_err(|_| AsmError::new("the code of the method is longer than 4 GiB"))?;
+            .map_err(|_| AsmError::new("the code of the method takes 4 GiB or more"))?;
         match it {
             Insn::Bind(label) => {
                 if found.insert(*label, pc).is_some() && known.is_none() {
