@@ -144,7 +144,11 @@ pub fn run_folder(jdk: &Jdk, root: &Path, cases: &[Case]) -> std::io::Result<Vec
     let answers = answers(&String::from_utf8_lossy(&output.stdout));
     if answers.len() != cases.len() {
         let stderr = String::from_utf8_lossy(&output.stderr);
-        let message = format!("the JVM gave {} answers to {} cases: {stderr}", answers.len(), cases.len());
+        let message = format!(
+            "the JVM printed {} answers for {} cases; its standard error: {stderr}",
+            answers.len(),
+            cases.len()
+        );
         return Err(std::io::Error::other(message));
     }
     Ok(answers)

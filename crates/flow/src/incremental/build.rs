@@ -14,8 +14,8 @@ use super::state::SolverState;
 use super::work::Work;
 use crate::fuel::{Cancelled, Fuel};
 
-/// How far the first evaluation of all components after a full build has come. The evaluation can be interrupted and
-/// continued.
+/// The progress of the first evaluation of all components, which follows a full build. The evaluation can be
+/// interrupted and continued.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Sweep {
     /// The components are being evaluated in order; the value is the component that was evaluated last, `None` at the

@@ -54,9 +54,10 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         }
     }
 
-    /// Counts one more edge with the function `function` along which a value arrives in the round `round`; `value` is
-    /// the value to which the function is applied. Returns the first round in which the join of all incoming values
-    /// may change; `Round::NEVER` if the join does not change.
+    /// Adds one to the number of edges along which a value arrives. `round` is the round of the iteration in which
+    /// the value arrives, `function` is the function of the edge, and `value` is the value to which the function is
+    /// applied. Returns the first round in which the join of all incoming values may change; `Round::NEVER` if the
+    /// join does not change.
     pub(super) fn comes<L>(
         &mut self,
         lattice: &mut L,
@@ -79,9 +80,10 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         if disturbs { round } else { Round::NEVER }
     }
 
-    /// Subtracts one edge with the function `function` along which a value arrived in the round `round`; `value` is
-    /// the value to which the function was applied. Returns the first round in which the join of all incoming values
-    /// may change; `Round::NEVER` if the join does not change.
+    /// Subtracts one from the number of edges along which a value arrives. `round` is the round of the iteration in
+    /// which the value arrived, `function` is the function of the edge, and `value` is the value to which the
+    /// function was applied. Returns the first round in which the join of all incoming values may change;
+    /// `Round::NEVER` if the join does not change.
     pub(super) fn goes<L>(&mut self, lattice: &L, (round, function, value): (Round, FunctionId, V)) -> Round
     where
         L: Lattice<Value = V>,

@@ -74,9 +74,10 @@ pub(super) fn count<L: Lattice>(
     Ok(())
 }
 
-/// Calls `f` for each value that flows into a component, with the round of the iteration in which it arrives, the
-/// function of the edge, and the value before the function is applied. The own values of the component's nodes are
-/// passed, too: they arrive in the first round through the identity.
+/// Calls `f` for each value from which the value of a component is joined. For a value that flows along an edge, `f`
+/// gets the round of the fixpoint iteration in which the value arrives at the component, the function of the edge,
+/// and the value before the function is applied. Edges within the component are left out if their function is the
+/// identity. For the own value of each node of the component, `f` gets the first round and the identity.
 fn each_source<V: Copy + Eq + Hash>(
     state: &SolverState<V>,
     id: ComponentId,

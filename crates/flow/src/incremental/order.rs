@@ -59,8 +59,8 @@ impl Order {
         self.version
     }
 
-    /// Returns the label of a component. Labels increase along the order. They do not change while [`Order::version`]
-    /// stays the same.
+    /// Returns the label of a component. Labels increase along the order. The labels of all components stay the same
+    /// while [`Order::version`] returns the same number.
     pub(super) fn label(&self, id: ComponentId) -> u64 {
         self.links[id.index()].label
     }

@@ -97,8 +97,8 @@ pub(super) struct Search {
 pub(super) enum Found {
     /// There is a path between the two nodes of the query.
     Way,
-    /// There is no path between the two nodes of the query. The list holds all nodes that one of the two reaches in
-    /// this direction; the other of the two is not among them.
+    /// There is no path between the two nodes of the query. The list holds all nodes that one of the two nodes
+    /// reaches if edges are followed in the given direction; the other of the two nodes is not in the list.
     Closed(Direction, Vec<NodeId>),
 }
 
@@ -193,8 +193,9 @@ impl Search {
         }
     }
 
-    /// Marks a part of a path that was found as visited from the root. `near` is the search from the other end of the
-    /// path; the part leads from the node with the index `number` in `near.seen` to that other end.
+    /// Called when a path was found. Marks the nodes of the second part of the path as visited from the root: the
+    /// part from the node with the index `number` in `near.seen` to the end that is not the root. `near` is the
+    /// search from that end.
     fn keep(&mut self, marks: &mut Marks, near: &Near, mut number: u32) {
         loop {
             let (node, before) = near.seen[number as usize];

@@ -10,7 +10,7 @@ use crate::components::ComponentId;
 use crate::fuel::{Cancelled, Fuel, OPERATION};
 use crate::solver::{self, FunctionId, Lattice, NodeId};
 
-/// A notification to all components into which the value of a changed component flows, and how far it has come. The
+/// A notification of all components into which the value of a changed component flows, with its progress. The
 /// notification can be interrupted and continued.
 #[derive(Clone, Debug)]
 pub(super) struct Spreading<V> {
@@ -146,8 +146,9 @@ pub(super) fn spread<L: Lattice>(
     Ok(())
 }
 
-/// Notifies the component `user`, into which the value of another component flows along an edge with the function
-/// `function`, of the change `change` of that value. Queues `user` for evaluation if its own value may change.
+/// Tells the component `user` that the value of one of its predecessors changed; `change` describes that change. The
+/// value flows into `user` along an edge with the function `function`. Queues `user` for evaluation if the value of
+/// `user` may change.
 fn tell<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,

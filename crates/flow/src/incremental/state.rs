@@ -37,7 +37,7 @@ pub struct Statistics {
     pub splits: u64,
     /// The number of new components that were split off other components.
     pub pieces: u64,
-    /// The number of functions that callers reported as changed.
+    /// The number of functions of edges that callers reported as changed.
     pub changed_functions: u64,
     /// The number of times that a component was evaluated.
     pub looks: u64,

@@ -54,9 +54,10 @@ impl TypeId {
 /// A part of an exception set: one class, or one class with all its subclasses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Part {
-    /// The class of the part.
+    /// The class of the exceptions in this part of the set. If `cone` is true, the part also has the exceptions of
+    /// all subclasses.
     pub class: ClassName,
-    /// Whether the subclasses of the class, known and unknown, also belong to the part.
+    /// Whether the part also has the exceptions of all known and unknown subclasses of `class`.
     pub cone: bool,
 }
 

@@ -135,7 +135,7 @@ impl CodeBuilder {
         label
     }
 
-    /// Appends any instruction.
+    /// Appends `insn`: an instruction, or a mark between instructions.
     pub fn push(&mut self, insn: Insn) -> &mut Self {
         self.insns.push(insn);
         self
@@ -177,7 +177,8 @@ impl CodeBuilder {
         self.push(Insn::Field(opcode, member(owner, name, descriptor, false)))
     }
 
-    /// Appends a call. For `invokeinterface` the constant is an interface method, for all other calls a class method.
+    /// Appends a call other than `invokedynamic`. The constant-pool entry is an `InterfaceMethodref` for
+    /// `invokeinterface`, and a `Methodref` for all other opcodes.
     pub fn call(&mut self, opcode: u8, owner: &str, name: &str, descriptor: &str) -> &mut Self {
         let interface = opcode == op::INVOKEINTERFACE;
         self.push(Insn::Call(opcode, member(owner, name, descriptor, interface)))

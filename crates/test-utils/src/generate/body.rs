@@ -350,7 +350,8 @@ impl<'w> Body<'w> {
         self.code.ldc(Const::Double(it));
     }
 
-    /// Writes an exit from the method: unlocks all monitors, then returns a value if the method has a result.
+    /// Writes code that leaves the method: it unlocks all monitors, then returns, with a value if the method has a
+    /// result.
     pub(super) fn leave(&mut self) {
         let ret = self.ret.map(Decl::ty);
         if let Some(ty) = ret {

@@ -42,7 +42,7 @@ impl Body<'_> {
     }
 
     /// Picks a concrete subclass of `class` (or `class` itself) whose constructor is already written and fits the
-    /// budget. Returns it with the constructor's parameters; `None` if there is none.
+    /// budget. Returns the picked class with the constructor's parameters; `None` if there is no such class.
     fn creatable(&mut self, class: usize) -> Option<(usize, Vec<Decl>)> {
         if self.depth > 7 {
             return None;

@@ -9,7 +9,7 @@ use super::dynamic;
 use super::types::{Decl, Ref, Ty};
 use super::world::{Kind, Method, World};
 
-/// The kind of a program.
+/// The kind of a generated program, which determines the features that its code uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Bodies with all features except those that the other modes add.

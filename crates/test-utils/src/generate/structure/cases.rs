@@ -76,7 +76,8 @@ impl Structure {
         (0..self.types.len()).any(|it| self.failure(it) == class)
     }
 
-    /// All calls of the program, each with all its runs.
+    /// For each call of the program: all runs that make the call, and the method that contains it. The runs differ in
+    /// the receiver and in the initialiser that fails.
     pub fn runs(&self) -> Vec<RunGroup> {
         (0..self.calls.len()).map(|it| self.group(it)).collect()
     }

@@ -275,8 +275,8 @@ impl Structure {
         self.method(at, name).is_none() && n_defaults(&self.candidates(at, name)) > 1
     }
 
-    /// Counts the selections of a method `m` or `k` from superinterfaces by a concrete class. Only those count for
-    /// which `is` holds for the maximally specific methods of this name.
+    /// Counts the pairs of a concrete class and a name (`m` or `k`) for which neither the class nor a superclass
+    /// declares the method, and `is` holds for the maximally specific methods of this name in the superinterfaces.
     fn count_selections(&self, is: impl Fn(&[&Method]) -> bool) -> usize {
         let selects = |at: usize, name| {
             self.is_concrete(at) && !self.has_in_classes(at, name) && is(&self.candidates(at, name))
