@@ -57,7 +57,7 @@ pub(crate) struct Stamps {
     /// For each part of the program, the answers that were computed from this part; some entries may be outdated.
     readers: FxHashMap<Read, Vec<Reader>>,
     ids: FxHashMap<Answer, AnswerId>,
-    /// Each answer, with its version: how often it was computed or marked as changed.
+    /// Each answer, with its version: the number of times that the answer was computed or marked as changed.
     given: Vec<(Answer, u32)>,
 }
 

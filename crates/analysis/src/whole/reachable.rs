@@ -55,7 +55,7 @@ pub enum From {
     /// Code of an absent class may run the method.
     Outside,
     /// The method is reached from this other method, which calls it, initialises its class, or creates an object on
-    /// which it is called back.
+    /// which the reached method is called back.
     Method(MethodId),
 }
 
