@@ -111,7 +111,7 @@ impl ClassFacts {
 }
 
 impl fmt::Display for ClassFacts {
-    /// Writes all facts as text that is the same in every process: it contains no ids and no offsets.
+    /// Writes all facts as text. The text contains no ids and no offsets, so it is the same in every process.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "class {:?}", self.head)?;
         for it in &self.methods {

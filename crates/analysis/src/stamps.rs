@@ -109,8 +109,8 @@ impl Stamps {
         }
     }
 
-    /// Records that the answers that were computed from the parts `touched` of the program changed in this generation
-    /// (version number).
+    /// Records that the answers which were computed from the parts `touched` of the program may have changed in this
+    /// generation (version number).
     pub(crate) fn touch(&mut self, generation: u64, touched: &Touched) {
         if touched.all {
             *self = Stamps::new(generation);

@@ -98,8 +98,8 @@ fn may_be_method_of(calls: &CallTable, class: ClassName, named: ClassName, site:
     }
 }
 
-/// Returns whether the class `sub` is the class `sup` or a subtype of it; `None` if the answer depends on absent
-/// classes.
+/// Returns whether the class `sub` is the class `sup` or a subtype of it; `None` if this depends on an absent
+/// supertype of `sub`. If `sub` itself is absent, only `sub` counts as its own supertype.
 fn is_below(calls: &CallTable, sub: ClassName, sup: ClassName) -> Option<bool> {
     let hierarchy = &calls.classes.hierarchy;
     let Some(id) = hierarchy.class(sub) else { return Some(sub == sup) };
