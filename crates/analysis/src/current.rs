@@ -22,8 +22,8 @@ use crate::whole::solve::solved_cancellable;
 use crate::whole::solved::SolvedProgram;
 use crate::whole::tables::ClassTable;
 
-/// A handle to a solved program, for reading. Two handles are equal if they have the same generation, so that their
-/// answers are the same.
+/// A handle to a solved program, for reading. Two handles are equal if their programs have the same generation
+/// (version number) and therefore give the same answers.
 #[derive(Clone)]
 pub struct Propagated {
     pub(crate) generation: u64,
@@ -37,10 +37,10 @@ pub struct CurrentProgram {
     /// The class files that are shadowed by another file of the same class. The value is the number of the record of
     /// the shadowing file; records are numbered consecutively over all containers.
     shadowed: FxHashMap<ClassKey, usize>,
-    /// The first entry-point pattern of the user that selects no method; `None` if each pattern selects one.
+    /// The first entry-point pattern of the user that selects no method; `None` if each pattern selects a method.
     no_match: Option<NoMatch>,
-    /// The exception sets that belong to the program. One reader at a time uses them, and so does each change of the
-    /// program.
+    /// The exception sets that belong to the program. Only one thread at a time uses them: a reader, or an update of
+    /// the program.
     own: Mutex<Sets>,
     /// Copies of `own`, for readers that find `own` in use. The copies are reused, because one copy per question
     /// would cost more than most questions.
@@ -89,8 +89,8 @@ impl CurrentProgram {
         Ok(CurrentProgram { program, shadowed, no_match, own, copies: Mutex::default(), stamps })
     }
 
-    /// Recomputes the first entry-point pattern that selects no method. With `--rta`, also recomputes the entry
-    /// points and the code that is reached from them.
+    /// Recomputes which entry-point pattern is the first that selects no method. With `--rta`, also recomputes the
+    /// entry points and the code that is reached from them.
     pub(crate) fn follow_entries(
         &mut self,
         settings: &Settings,
@@ -107,8 +107,8 @@ impl CurrentProgram {
     }
 
     /// Replaces the list of shadowed records, and returns whether the set of shadowed class files changed. `records`
-    /// has a pair for each shadowed record: its number, and the number of the record that shadows it. `now` has the
-    /// present containers.
+    /// has a pair for each shadowed record: the number of the record, counted over all containers, and the number of
+    /// the record that shadows it. `now` has the present containers.
     pub(crate) fn pass_over(&mut self, records: Arc<[(usize, usize)]>, now: &[Tier]) -> bool {
         self.program.pass_over(records);
         let now = shadowed(self.classes(), now);
@@ -122,8 +122,8 @@ impl CurrentProgram {
         has_changed
     }
 
-    /// Records that the answers that may have changed are valid only since the generation (version number)
-    /// `generation`. Returns the number of exception sets that changed.
+    /// Records that those answers which may have changed since the last call of this function are valid only since
+    /// the generation (version number) `generation`. Returns the number of exception sets that changed.
     pub(crate) fn stamp(&mut self, generation: u64) -> u64 {
         let touched = self.program.take_touched();
         self.stamps.get_mut().unwrap_or_else(PoisonError::into_inner).touch(generation, &touched);
@@ -139,7 +139,8 @@ impl CurrentProgram {
         &self.solved().calls.classes
     }
 
-    /// Returns the first entry-point pattern of the user that selects no method; `None` if each pattern selects one.
+    /// Returns the first entry-point pattern of the user that selects no method; `None` if each pattern selects a
+    /// method.
     pub fn no_match(&self) -> Option<&NoMatch> {
         self.no_match.as_ref()
     }

@@ -33,7 +33,8 @@ pub type Definitions<T> = Arc<FxHashMap<ClassName, Definer<T>>>;
 pub enum ClassOrigin {
     /// The class file that defines the class; the file is a salsa input.
     File(ClassFile),
-    /// The library that defines the class, and the number of the class's entry in the library's source.
+    /// The library that defines the class, and the class's entry number in the library's
+    /// [`ClassSource`](crate::input::ClassSource).
     Library(Library, u32),
 }
 
@@ -60,7 +61,8 @@ pub fn file_definitions(db: &dyn program::db::Db, container: Container) -> Defin
     Arc::new(definers(classes.filter_map(|it| Some((it, record(db, it).as_ref()?)))))
 }
 
-/// Returns, for each class that a library defines, the number of the class's entry in the library's source.
+/// Returns, for each class that a library defines, the class's entry number in the library's
+/// [`ClassSource`](crate::input::ClassSource).
 ///
 /// **Reads:** the contents of the library.
 /// **Stays when:** no class is added, removed or renumbered, and no class becomes a ghost or stops being one.
@@ -93,8 +95,8 @@ pub fn library_code<'db>(db: &'db dyn Db, class: LibraryClass<'db>) -> Option<Pa
     Some(Parsed { facts: Arc::new(facts), positions: Arc::new(positions) })
 }
 
-/// Returns the place where a class is defined: of several definitions, the place of the one that takes effect. `None`
-/// if no container defines the class.
+/// Returns the place where a class is defined: if there are several definitions, the place of the definition that
+/// takes effect. `None` if no container defines the class.
 pub fn origin(db: &dyn Db, world: World, class: Text) -> Option<ClassOrigin> {
     let class = ClassName::new(class.0);
     let mut found: Option<Definer<ClassOrigin>> = None;
@@ -203,14 +205,14 @@ impl Bodies for ProgramCode<'_> {
     }
 }
 
-/// Returns the instructions of a body that were lowered from the bytecode instruction at `pc`.
+/// Returns the BIR instructions of a body that were lowered from the bytecode instruction at `pc`.
 pub fn instrs_at(code: &MethodCode, positions: &Positions, pc: u16) -> Vec<InstrId> {
     let all = code.body.instrs.iter().map(|it| it.0);
     all.filter(|&it| positions.pc(it) == Some(pc)).collect()
 }
 
-/// Returns the instructions at `pc` of a method of the class. `code` is the code of the method and the method's index
-/// in the class; if it is `None`, no instructions are returned.
+/// Returns the BIR instructions that were lowered from the bytecode instruction at `pc` in a method of `class`.
+/// `code` is the code of the method and the index of the method in the class; if `code` is `None`, the list is empty.
 pub(crate) fn own_instrs(
     db: &dyn Db,
     class: ClassFile,

@@ -119,7 +119,7 @@ impl Keeper {
     }
 
     /// Does work in advance that the next change of the program needs
-    /// ([`prepare`](crate::whole::maintained::MaintainedProgram::prepare)). Does nothing if a reader holds the
+    /// ([`prepare`](crate::whole::maintained::MaintainedProgram::prepare)). Does nothing if a reader has locked the
     /// program. No answer changes.
     ///
     /// # Errors
@@ -187,7 +187,7 @@ fn advanced(
 }
 
 impl Last {
-    /// Applies the changes from the inputs that the program was built from to the containers `now`.
+    /// Applies to the program the differences between the inputs that it was built from and the containers `now`.
     fn take_in(
         &mut self,
         settings: &Arc<Settings>,

@@ -57,7 +57,7 @@ pub(crate) struct Stamps {
     /// For each part of the program, the answers that were computed from this part; some entries may be outdated.
     readers: FxHashMap<Read, Vec<Reader>>,
     ids: FxHashMap<Answer, AnswerId>,
-    /// Each answer, with its version: how often it was computed or marked as changed.
+    /// Each answer, with its version: the number of times that the answer was computed or marked as changed.
     given: Vec<(Answer, u32)>,
 }
 
@@ -109,8 +109,8 @@ impl Stamps {
         }
     }
 
-    /// Records that the answers that were computed from the parts `touched` of the program changed in this generation
-    /// (version number).
+    /// Records that the answers which were computed from the parts `touched` of the program may have changed in this
+    /// generation (version number).
     pub(crate) fn touch(&mut self, generation: u64, touched: &Touched) {
         if touched.all {
             *self = Stamps::new(generation);

@@ -191,8 +191,8 @@ impl Drawing {
     }
 
     /// Adds the edges for the exception `x` that is raised at `pc` (the paper's H): to the handler that catches `x`
-    /// or, if there is none, out of the method. The edge that leaves `pc` has the labels `labels`; an edge from there
-    /// to the handler has the label ε.
+    /// or, if there is none, out of the method. The edge from `pc` to an exceptional node or out of the method has
+    /// the labels `labels`; the edge from the exceptional node to the handler has the label ε.
     fn h(
         &mut self,
         universe: &mut Universe,

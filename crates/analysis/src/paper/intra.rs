@@ -25,7 +25,7 @@ pub struct CoveredRaise {
     pub rows: Box<[Option<ClassName>]>,
 }
 
-/// An exception source or call. Each variant is a rule of Fig. 4 of the paper, which applies to the instruction.
+/// An exception source or call. Each variant corresponds to a rule of Fig. 4 of the paper.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Raises {
     /// An assertion, with the exception χ that the assertion raises if it fails.

@@ -209,8 +209,8 @@ pub(crate) fn actions(code: &CodeSummary, source: Source) -> impl Iterator<Item 
     one.into_iter().chain(effects.iter().map(Action::of_effect))
 }
 
-/// Returns all actions of a body: first those of the items of its summary, in order, then those of its dynamic sites,
-/// each site once.
+/// Returns all actions of a body: first those of the exception sources and calls that its summary lists, in order,
+/// then those of its dynamic sites, each site once.
 pub(crate) fn all_actions(code: &CodeSummary) -> impl Iterator<Item = Action> {
     let items = code.summary.items.iter().filter_map(|it| item_action(it.source));
     items.chain(code.dynamics.iter().flat_map(|it| &it.effects).map(Action::of_effect))

@@ -84,8 +84,8 @@ pub struct Call {
     /// The functional interfaces whose function objects are among the receivers, sorted by text. A function object's
     /// glue performs casts and then calls one of the targets.
     pub glue: Vec<Text>,
-    /// The present methods that the call may run only if an absent class connects the receiver's class with the class
-    /// that the call names; sorted by text.
+    /// The present methods that the call may run only if the receiver's class is, through an absent supertype, a
+    /// subtype of the class that the call names; sorted by text.
     pub possible: Vec<MethodName>,
     /// The exception classes of the link errors that the call may raise, as far as the present classes determine
     /// them.

@@ -24,7 +24,7 @@ const MAX_BOUNDS: usize = 8;
 enum Search {
     /// A path was found: the nodes of the shortest one, and the part of the sought set that arises at the last node.
     Found(Vec<Node>, SetId),
-    /// No path is within the bound on the length. The number is the smallest length that a path can have.
+    /// No path is within the bound on the length. The number is a lower bound on the lengths of all paths.
     Longer(u32),
     /// No path leads from the start to an origin of a sought exception.
     None,
@@ -46,7 +46,7 @@ pub(super) fn because(
 /// Returns the nodes of the shortest path from the node `from` to an origin of an exception in `set`, and the part of
 /// the set that arises at the last node. If there is no path, returns an empty list and `set`. If `open` is true, the
 /// path follows the open parts of the nodes' values, otherwise the known parts. Of several shortest paths, returns
-/// the first in the order of code and text.
+/// the first: paths are compared by the order of their nodes in the code or, where the code gives no order, by text.
 pub(super) fn path(
     program: &SolvedProgram,
     ex: &mut Exceptions,

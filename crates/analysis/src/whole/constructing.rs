@@ -133,7 +133,7 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// Returns the constructors that a constructor calls on `this`.
+    /// Returns the constructors that the constructor `id` calls on `this`.
     fn chained(&self, id: MethodId) -> Vec<MethodId> {
         let Some(code) = self.code(id) else { return Vec::new() };
         let is_constructor =

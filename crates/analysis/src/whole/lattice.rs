@@ -96,7 +96,7 @@ pub struct Exceptions {
     ids: FxHashMap<Filter, FunctionId>,
     memo: FxHashMap<(FunctionId, SetId), SetId>,
     /// For each transfer function that adds sets and each input to which it was applied, the sets that it added: bit
-    /// `i` stands for pair `i` of [`Filter::adds`]. If throwable types are added or removed, a result is outdated
+    /// `i` stands for pair `i` of [`Filter::adds`]. If throwable types are added or removed, an entry is outdated
     /// only if its bits would now differ. The results of all other set operations remain right.
     added: FxHashMap<(FunctionId, SetId), u64>,
     /// Those keys of `added` whose results are stored in values that are not recomputed when throwable types are
@@ -215,7 +215,7 @@ impl Exceptions {
         let (a, b) = (self.filters[first.index()].clone(), self.filters[second.index()].clone());
         debug_assert!(
             b.adds.is_empty(),
-            "of two composed functions, the second (of an exception-table row) must not add exceptions"
+            "the second of two composed transfer functions must not add exceptions"
         );
         let keep = self.universe.meet(a.keep, b.keep);
         let adds = a.adds.iter().map(|&(when, add)| (when, self.universe.meet(add, b.keep))).collect();
@@ -301,7 +301,7 @@ impl Exceptions {
 impl Filter {
     /// Returns which sets of `adds` the function adds for the input `set`: bit `i` stands for pair `i`.
     fn added(&self, universe: &Universe, set: SetId) -> u64 {
-        debug_assert!(self.adds.len() <= 64, "a filter must not add more than 64 sets");
+        debug_assert!(self.adds.len() <= 64, "a transfer function must not add more than 64 exception sets");
         let bits = self.adds.iter().enumerate().map(|(i, it)| u64::from(universe.overlaps(set, it.0)) << i);
         bits.fold(0, |acc, it| acc | it)
     }

@@ -104,7 +104,7 @@ impl Nodes {
         })
     }
 
-    /// Adds a node unless it is among the nodes already. Returns whether the node is new.
+    /// Gives a node the next number, unless the node has a number already. Returns whether the node is new.
     pub(super) fn add(&mut self, node: Node) -> bool {
         let is_new = self.find(node).is_none();
         if is_new {

@@ -20,12 +20,12 @@ pub enum Read {
     Value(NodeId),
     /// The exceptions that arise at a node itself, without those of the nodes that it includes.
     Own(NodeId),
-    /// All nodes that a node includes, each with its distance (number of inclusions) to the nearest node where open
-    /// exceptions arise.
+    /// All nodes that a node includes, each with its distance (number of inclusions) to the nearest node where
+    /// exceptions of unknown code arise.
     Ways(NodeId),
-    /// The distance (number of inclusions) from a node to the nearest node where open exceptions arise, and the first
-    /// inclusions on the shortest paths to such nodes. Most searches for the reason of an open part read no other
-    /// inclusions.
+    /// The distance (number of inclusions) from a node to the nearest node where exceptions of unknown code arise,
+    /// and the first inclusions on the shortest paths to such nodes. Most searches for the reason of an open part
+    /// read no other inclusions.
     Nearest(NodeId),
     /// The targets of a dispatch.
     Dispatch(DispatchId),

@@ -17,8 +17,8 @@ use super::sites::{Node, Site};
 use super::tables::CallTable;
 use crate::summary::CodeSummary;
 
-/// Whether code resolves a class, which may call a class loader, and how the exceptions of the class loader come out
-/// of the code.
+/// Tells whether code resolves a class (which may call a class loader), and how the exceptions of the class loader
+/// come out of the code.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Resolves {
     /// Whether the code resolves a class in such a way that the class loader's exceptions may come out unchanged.

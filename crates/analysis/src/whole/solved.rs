@@ -80,7 +80,7 @@ impl SolvedProgram {
 
     /// Returns the inclusions of a node: the exceptions that arise at the node itself, and the nodes that it
     /// includes, each with a transfer function. A caller that computes an answer from some of these inclusions must
-    /// record with [`note`] which ones.
+    /// record with [`note`] which inclusions it used.
     pub(super) fn inclusions(&self, node: NodeId) -> (Value, &[(NodeId, FunctionId)]) {
         if let Solved::Following(it) = &self.solution
             && let Some((value, edges)) = it.changed.get(&node)
@@ -137,8 +137,9 @@ impl SolvedProgram {
         }
     }
 
-    /// Updates the distances of nodes to open exceptions after the inclusions or exceptions of the nodes `changed`
-    /// were changed. Returns the nodes whose distance changed, with their previous distances.
+    /// Updates the distances of nodes to the places where exceptions of unknown code arise, after the inclusions or
+    /// exceptions of the nodes `changed` were changed. Returns the nodes whose distance changed, with their previous
+    /// distances.
     pub(super) fn follow_distances(&mut self, changed: impl IntoIterator<Item = NodeId>) -> Moved {
         match &self.solution {
             Solved::Once(_) => Moved::default(),

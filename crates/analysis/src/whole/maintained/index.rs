@@ -58,8 +58,8 @@ pub(in crate::whole) struct Stale {
     pub(in crate::whole) unnarrowed: FxHashSet<DispatchId>,
     /// Under `--rta`, whether the set of reached code must be recomputed.
     pub(in crate::whole) is_unsearched: bool,
-    /// For each node whose inclusions were recomputed since the distances to open exceptions were last updated, the
-    /// previous inclusions of the node.
+    /// For each node whose inclusions were recomputed since the nodes' distances to places where exceptions of
+    /// unknown code arise were last updated, the previous inclusions of the node.
     pub(in crate::whole) included: FxHashMap<NodeId, Inclusions>,
 }
 

@@ -93,8 +93,9 @@ fn add_nodes(program: &mut SolvedProgram, stale: &Stale) {
     }
 }
 
-/// Records in `touched` which facts about a node's inclusions changed. `before` are the node's previous inclusions.
-/// `moved` are the nodes whose distance to the nearest open exceptions changed, with their previous distances.
+/// Records in `touched` how the inclusions of a node changed. `before` are the node's previous inclusions. `moved`
+/// are the nodes whose distance to the nearest node where exceptions of unknown code arise changed, with their
+/// previous distances.
 fn touch_inclusions(
     program: &SolvedProgram,
     touched: &mut Touched,
