@@ -38,7 +38,7 @@ enum Subject {
         ours: &'static str,
         /// The name of the task that the program `AsmBench` is to measure.
         peers: &'static str,
-        /// The module of the JDK image whose classes both sides read; `None` for all modules.
+        /// The module of the JDK image whose classes ajar and ASM read; `None` for all modules.
         module: Option<&'static str>,
         /// Whether both programs must print the same numbers of classes and other items.
         same_counts: bool,
@@ -561,7 +561,7 @@ impl Workbench {
         let peers_side = sides.into_iter().map(|it| it.1).min_by_key(|it| it.number).context("no run")?;
         if same && our_side.counts != peers_side.counts {
             let (ours, peers) = (our_side.counts, peers_side.counts);
-            bail!("both sides read the same bytes, but their counts differ: ajar {ours}, ASM {peers}");
+            bail!("ajar and ASM read the same bytes, but their counts differ: ajar {ours}, ASM {peers}");
         }
         let (a, b) = (our_side.number as f64 / 1e9, peers_side.number as f64 / 1e9);
         let speed = std::fs::metadata(&blob)?.len() as f64 / 1e6 / a;

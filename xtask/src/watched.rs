@@ -55,10 +55,11 @@ pub(crate) enum Cost {
     /// The wall time from the change on disk until `ajar watch` has printed the line that reports the cycle. Most of
     /// this time is waiting, so it is not scaled to the reference machine.
     Told,
-    /// The CPU time that all threads use until the line that reports the cycle is printed, scaled to the reference
-    /// machine.
+    /// The CPU time that all threads use from the change on disk until `ajar watch` has printed the line that reports
+    /// the cycle, scaled to the reference machine.
     Line,
-    /// The CPU time that all threads use until the process is idle again, scaled to the reference machine.
+    /// The CPU time that all threads use from the change on disk until the process is idle again, scaled to the
+    /// reference machine.
     Whole,
 }
 

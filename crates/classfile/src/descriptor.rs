@@ -74,8 +74,8 @@ pub enum Elem {
 }
 
 impl Elem {
-    /// Returns the kind of the value that is pushed when an element is loaded from an array with this element type:
-    /// int for `byte`, `boolean`, `char` and `short`.
+    /// Returns the computational kind of the value that is pushed when an element is loaded from an array with this
+    /// element type: int for `byte`, `boolean`, `char` and `short`.
     #[inline]
     pub fn kind(self) -> Kind {
         match self {
@@ -107,7 +107,7 @@ impl Elem {
 pub struct FieldType<'a>(pub &'a [u8]);
 
 impl FieldType<'_> {
-    /// Returns the kind of values of this type.
+    /// Returns the computational kind of a value of this type: int for `boolean`, `byte`, `char` and `short`.
     #[inline]
     pub fn kind(self) -> Kind {
         match self.0.first() {
@@ -161,7 +161,8 @@ impl<'a> MethodType<'a> {
     }
 }
 
-/// The kinds of a call's parameters and of its result, packed into 64 bits, so that they can be cached per constant.
+/// The computational kinds of a call's parameters and of its result, packed into 64 bits, so that they can be cached
+/// for each constant of a constant pool.
 ///
 /// ```text
 ///  63      58   56 55                      5 4        0

@@ -135,7 +135,8 @@ impl Composer {
             let place = self.places.get(it.caller.document).cloned().unwrap_or_default();
             let (caller, callee, out) = (text(it.caller.name), text(it.callee), out.join(", "));
             let what = format!(
-                "{caller} was extracted as if {callee} never threw {out}; extract the document again"
+                "the graph of {caller} was computed as if {callee} never threw {out}, but it can; \
+                 run `ajar cfg` again for the classes of this document"
             );
             self.broken.push((place, what));
         }

@@ -13,9 +13,10 @@ impl Inflater {
     }
 
     /// Decompresses raw deflate data. The result is in the first `size` bytes of `buffer`, where `size` is the size
-    /// that the archive claims. Returns true if the data yields more than `size` bytes; the rest is ignored, as by
-    /// the JVM. Fails if the data is broken or yields fewer bytes, or if `size` is above `MAX_RESOURCE`. `buffer` is
-    /// enlarged if necessary, to at most the largest size to which this amount of data can decompress.
+    /// that the archive claims. Returns false if the data yields exactly `size` bytes, and true if it yields more;
+    /// the bytes after the first `size` are ignored, as by the JVM. Fails if the data is broken or yields fewer
+    /// bytes, or if `size` is above `MAX_RESOURCE`. `buffer` is enlarged if necessary, to at most the largest size to
+    /// which this amount of data can decompress.
     pub(crate) fn deflate(&mut self, input: &[u8], size: u64, buffer: &mut Vec<u8>) -> Result<bool, String> {
         if size > MAX_RESOURCE {
             return Err(format!(
@@ -41,9 +42,10 @@ impl Inflater {
         }
     }
 
-    /// Decompresses data that yields more than the claimed `size` bytes into `buffer`, and returns true. Fails if the
-    /// data yields more than four times the claimed size and more than 1 MiB. Decompresses all the data, because
-    /// libdeflater cannot decompress only a part of it.
+    /// Decompresses `input` into `buffer`, after an attempt has shown that the result is larger than `size`, the size
+    /// that the archive claims. Returns true, which means that the claimed size is too small. Fails if the result is
+    /// larger than 1 MiB and than four times the claimed size. All of `input` is decompressed, because libdeflater
+    /// cannot decompress only a part of it.
     fn more_than_claimed(&mut self, input: &[u8], size: usize, buffer: &mut Vec<u8>) -> Result<bool, String> {
         let room = size.saturating_mul(4).max(1 << 20).min(inflate_bound(input.len() as u64) as usize);
         match self.unpack(input, room, buffer) {

@@ -19,7 +19,8 @@ pub enum Severity {
     /// The input is irregular, but is treated as by the JVM: no class that the JVM would find is left out because of
     /// this.
     Note,
-    /// A part of the input could not be read, and is left out or replaced; [`Problem::what`] tells which.
+    /// A part of the input could not be read. [`Problem::what`] describes the fault, and what was left out or assumed
+    /// because of it.
     Error,
 }
 

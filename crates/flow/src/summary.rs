@@ -473,8 +473,8 @@ fn accesses(body: &Body) -> Vec<(InstrId, Initialized)> {
 #[derive(Default)]
 struct Accesses {
     all: Vec<(InstrId, ClassName)>,
-    /// The `mayinit` instructions whose access was not found yet, as indices into `all`. There are never more than a
-    /// few.
+    /// The `mayinit` instructions, as indices into `all`, for which the access that requires the initialisation was
+    /// not found yet. There are never more than a few.
     pending: Vec<usize>,
     found: Vec<(usize, Initialized)>,
 }

@@ -330,8 +330,8 @@ impl Analysis {
         self.ask(file, |db, class| answers::reached(db, class).clone())
     }
 
-    /// Returns whether each method of the class is a ghost, in file order. The code of a ghost in the class file is
-    /// not the method's own. `None` if the file is unknown or cannot be read.
+    /// Returns, for each method of the class in file order, whether the method is a ghost. If the class file contains
+    /// code for a ghost, this is not the code of the real method. `None` if the file is unknown or cannot be read.
     pub fn ghosts(&self, file: FileId) -> Cancellable<Option<Vec<bool>>> {
         self.ask(file, |db, class| {
             let outline = record(db, class).as_ref()?.outline();

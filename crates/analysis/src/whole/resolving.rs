@@ -26,7 +26,8 @@ pub(super) struct Resolves {
     /// Whether the class loader's exceptions may come out wrapped in a BootstrapMethodError. JVMS §5.4.3.6 leaves
     /// open whether they are wrapped.
     dynamically: bool,
-    /// Whether the class may be resolved at an earlier place in the bytecode than the instruction that needs it.
+    /// Whether a class is resolved in an expression of the BIR instruction. The bytecode may evaluate the expression,
+    /// and so resolve the class, at an earlier pc than the pc of the instruction, where other handlers may apply.
     pub(super) earlier: bool,
 }
 

@@ -185,8 +185,8 @@ fn raises(out: &mut String, block: &Block<SetRef>, it: &MethodAnswer, graph: &Gr
         }
     }
     for (raise, what) in known {
-        let (types, pcs, fate) = (parts(&what), places(it, &raise.instrs), fate(raise));
-        let text = format!("! {types} at {pcs} {fate}");
+        let (exceptions, pcs, result) = (parts(&what), places(it, &raise.instrs), fate(raise));
+        let text = format!("! {exceptions} at {pcs} -> {result}");
         let _ = writeln!(out, "    {}", style.text(Ink::Red, &text));
     }
     // Open parts that have the same fate share a line, each with its cause.
@@ -200,16 +200,17 @@ fn raises(out: &mut String, block: &Block<SetRef>, it: &MethodAnswer, graph: &Gr
         }
     }
     for (fate, causes) in open {
-        let text = format!("? {} {fate}", causes.join("; "));
+        let text = format!("? {} -> {fate}", causes.join("; "));
         let _ = writeln!(out, "    {}", style.text(Ink::Yellow, &text));
     }
 }
 
+/// Returns, as text, whether raised exceptions leave the method or which block catches them.
 fn fate(raise: &Raise<SetRef>) -> String {
     match raise.fate {
-        Fate::Leaves => "-> leaves the method".to_owned(),
-        Fate::Caught { by, may: false, .. } => format!("-> caught by B{}", by.0),
-        Fate::Caught { by, may: true, .. } => format!("-> may be caught by B{}", by.0),
+        Fate::Leaves => "leaves the method".to_owned(),
+        Fate::Caught { by, may: false, .. } => format!("caught by B{}", by.0),
+        Fate::Caught { by, may: true, .. } => format!("may be caught by B{}", by.0),
     }
 }
 

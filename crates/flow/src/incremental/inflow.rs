@@ -54,7 +54,8 @@ pub(super) fn join_edges<L: Lattice>(
     Ok((acc, from_above))
 }
 
-/// Counts the values that flow into a component, if the component has many incoming edges and no counters yet.
+/// Creates the counters of a component that has more than [`MANY`] incoming edges and no counters yet; other
+/// components stay as they are. The counters hold how often each value flows into the component.
 pub(super) fn count<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,

@@ -74,8 +74,8 @@ pub(super) struct AtomSets {
     /// The atoms (elements of sets) that stand for possible objects, as a bit vector: the atoms of present types,
     /// except the atoms that are reserved for types that are added later.
     pub(super) real: Vec<u64>,
-    /// The sets that contain no object but are not [`SetId::EMPTY`]: they have atoms (elements), but none that is in
-    /// `real`. There are only a few such sets.
+    /// The sets other than [`SetId::EMPTY`] to which no object can belong: each of their atoms (elements) is missing
+    /// in `real`. There are only a few such sets.
     pub(super) hollow: FxHashSet<SetId>,
     /// For each set, whether [`AtomSets::intern`] must not return the set, because it was built from a type that was
     /// removed. The list may be shorter than the number of sets; the remaining sets can be returned.

@@ -274,7 +274,8 @@ impl Shape {
         (self.outside[class], self.outside_class[class]) = ways;
     }
 
-    /// Returns the classes with their links; what absent classes may do with them is not yet computed.
+    /// Returns the classes with the links to their supertypes and direct subtypes. The fields of [`Class`] about
+    /// unknown classes that may name or extend a class are not yet computed.
     pub(super) fn classes(&self, inputs: &[Input<'_>]) -> Vec<Class> {
         let class = |(i, it): (usize, &Input<'_>)| Class {
             has_super: self.has_super[i],
