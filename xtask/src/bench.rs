@@ -38,7 +38,7 @@ enum Subject {
         ours: &'static str,
         /// The name of the task that the program `AsmBench` is to measure.
         peers: &'static str,
-        /// The module of the JDK image whose classes both sides read; `None` for all modules.
+        /// The module of the JDK image whose classes ajar and ASM read; `None` for all modules.
         module: Option<&'static str>,
         /// Whether both programs must print the same numbers of classes and other items.
         same_counts: bool,
@@ -46,10 +46,11 @@ enum Subject {
     /// The CPU time in ms of a task of `ajar-bench` for a jar with all classes of the JDK, scaled to the speed of the
     /// reference machine, on which the target was set.
     Jar(&'static str),
-    /// The memory in bytes that the facts of all classes take, per byte of their class files.
+    /// The memory in bytes that ajar needs to keep the facts of all classes of the JDK, divided by the size of their
+    /// class files.
     Facts,
-    /// A time or the memory that ajar needs to compute all final graphs of the whole JDK in the open world, on one
-    /// thread.
+    /// The CPU time or the memory, as the field says, that ajar needs to compute all final graphs of the whole JDK in
+    /// the open world, on one thread.
     Whole(Whole),
     /// The CPU time in ms from class bytes to all final graphs of the application Jasmin without a JDK. The time to
     /// start a process is subtracted; the rest is scaled to the reference machine.
@@ -57,36 +58,41 @@ enum Subject {
     /// The CPU time in seconds to compute the exceptions of all methods of the application Jasmin with JDK 17, scaled
     /// to the reference machine.
     OnJdk,
-    /// A time or the memory that ajar needs for the outside jars of the corpus tier `large`, divided by the same
-    /// figure for a tenth of their classes.
+    /// The CPU time or the memory, as the field says, that ajar needs to compute all final graphs of the corpus tier
+    /// `large` (a set of jars that `cargo xtask corpus` fetches), divided by the same figure for a tenth of its
+    /// classes.
     Growth(Whole),
     /// The maximum memory in MB, without mapped files, that a command of ajar needs for the whole JDK.
     Memory(&'static str),
     /// The wall time of a command of ajar for the whole JDK on one thread, divided by its wall time on two threads.
     Threads(&'static str),
-    /// The CPU time in ms that ajar takes for an edit of a class in this group of classes of a program, which runs on
-    /// JDK 17; scaled to the reference machine.
+    /// The CPU time in ms that ajar takes to update its answers after an edit of a class, scaled to the reference
+    /// machine. The fields are the program, which is analysed with JDK 17, the group of its classes that are edited,
+    /// and which time is measured.
     Edits(Program, &'static str, Edits),
-    /// The p50 time of edits of classes in the corpus tier `large` (outside jars), divided by the p50 time of the
-    /// same edits if only a tenth of the classes is loaded.
+    /// The p50 time to update the answers after an edit of a class in the corpus tier `large` (a set of jars that
+    /// `cargo xtask corpus` fetches), divided by the p50 time for the same edits if only a tenth of the classes is
+    /// loaded.
     EditGrowth,
-    /// The time in ms that `ajar watch throws` takes to react to a change on disk.
+    /// The time in ms that `ajar watch throws` takes to process a change on disk.
     Watch(Watch),
 }
 
-/// The measured time of an edit.
+/// Which time of an edit is measured.
 #[derive(Clone, Copy)]
 enum Edits {
-    /// The p50 time from the new bytes to the exceptions of the methods of the class and of its callers.
+    /// The p50 time from the new bytes of a class until the exceptions of its methods, and of the methods that call
+    /// them, are known.
     P50,
-    /// The p99 time from the new bytes to the exceptions of the methods of the class and of its callers.
+    /// The p99 time from the new bytes of a class until the exceptions of its methods, and of the methods that call
+    /// them, are known.
     P99,
-    /// The p99 time until the exceptions of all methods of the application are known, less 4 µs for each exception
-    /// set that changed.
+    /// The p99 of the time until the exceptions of all methods of the application are known, minus 4 µs for each
+    /// exception set that the edit changed.
     Beyond,
 }
 
-/// The measured aspect of a whole program.
+/// Which figure of a whole program is measured.
 #[derive(Clone, Copy)]
 enum Whole {
     /// The CPU time in seconds from class bytes to all final graphs, scaled to the reference machine.
@@ -102,7 +108,7 @@ enum Whole {
 enum Target {
     AtLeast(f64),
     AtMost(f64),
-    /// The figure has no target, and is only printed.
+    /// The figure has no target: it is printed, but not checked.
     Told,
 }
 
@@ -460,8 +466,8 @@ impl Workbench {
         }
     }
 
-    /// Returns a measured time of edits in a group of classes of a program, and details as text for people. All times
-    /// of one program come from one run.
+    /// Returns a time of the edits in a group of classes of a program, and details as text for people. `what` selects
+    /// the time, such as the p99. All times of one program are measured in the same run.
     fn edited(&self, program: Program, group: &str, what: Edits) -> Result<(f64, String)> {
         let known = self.edited.borrow().get(&program).cloned();
         let Paced { table, pace } = match known {
@@ -493,8 +499,8 @@ impl Workbench {
         Ok((figure, seen))
     }
 
-    /// Returns the measurements of `ajar watch` for a program and a kind of change. All times of the same program and
-    /// kind of change come from one run.
+    /// Returns the measurements of `ajar watch` for the program and the kind of change in `it`. They are made once
+    /// for each such pair; later calls return the same table.
     fn watched(&self, it: Watch) -> Result<Paced> {
         let key = (it.program, it.change);
         if let Some(it) = self.watched.borrow().get(&key) {
@@ -555,7 +561,7 @@ impl Workbench {
         let peers_side = sides.into_iter().map(|it| it.1).min_by_key(|it| it.number).context("no run")?;
         if same && our_side.counts != peers_side.counts {
             let (ours, peers) = (our_side.counts, peers_side.counts);
-            bail!("both sides read the same bytes, but their counts differ: ajar {ours}, ASM {peers}");
+            bail!("ajar and ASM read the same bytes, but their counts differ: ajar {ours}, ASM {peers}");
         }
         let (a, b) = (our_side.number as f64 / 1e9, peers_side.number as f64 / 1e9);
         let speed = std::fs::metadata(&blob)?.len() as f64 / 1e6 / a;
@@ -614,8 +620,8 @@ impl Workbench {
         Ok(blob)
     }
 
-    /// Measures a figure of the whole JDK as a program. Returns the figure, and details as text for people. Each run
-    /// is a separate process, so nothing is cached.
+    /// Measures the time or the memory (as `which` says) that the analysis of the whole JDK as one program takes.
+    /// Returns the figure, and details as text for people. Each run is a separate process, so nothing is cached.
     fn whole(&self, which: Whole) -> Result<(f64, String)> {
         let blob = self.blob(None)?;
         let (mut best, mut line) = (f64::INFINITY, String::new());
@@ -655,8 +661,8 @@ impl Workbench {
         ))
     }
 
-    /// Runs a command of ajar for the whole JDK. Returns its wall time in seconds, and its peak memory in bytes
-    /// without mapped files.
+    /// Runs the command `what` of ajar for the whole JDK. Returns its wall time in seconds, and its peak memory in
+    /// bytes without mapped files.
     fn jdk_wide(&self, what: &str, threads: u32) -> Result<(f64, u64)> {
         let mut command = Command::new(&self.ajar);
         command
@@ -705,7 +711,8 @@ fn cpu_of(command: &mut Command, runs: u32) -> Result<f64> {
 /// 16 and 17 of `/proc/*/stat`.
 fn children_time() -> Result<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").context("this system does not report CPU times")?;
-    let (_, rest) = stat.rsplit_once(')').context("no program name in /proc/self/stat")?;
+    let (_, rest) =
+        stat.rsplit_once(')').context("/proc/self/stat cannot be parsed: the program name is missing")?;
     let mut fields = rest.split_ascii_whitespace().skip(13);
     let mut ticks =
         || fields.next().and_then(|it| it.parse::<f64>().ok()).context("no time in /proc/self/stat");

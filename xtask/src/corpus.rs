@@ -39,7 +39,8 @@ struct Archive {
     file: PathBuf,
     version: String,
     sha256: String,
-    /// Whether the version differs from the listed one, which `--any-version` allows.
+    /// Whether the downloaded version differs from the one in the list of packages, which is an error unless
+    /// `--any-version` is given.
     drifted: bool,
 }
 
@@ -191,7 +192,7 @@ impl Client {
         if found != package.sha256 {
             // Delete the file, so that the next run does not use it.
             std::fs::remove_file(&file)?;
-            bail!("sha256 is {found}, but {LIST} requires {}", package.sha256);
+            bail!("the SHA-256 hash is {found}, but {LIST} requires {}", package.sha256);
         }
         Ok(Archive { file, version: package.version.clone(), sha256: found, drifted: false })
     }
@@ -200,8 +201,9 @@ impl Client {
         let spec = format!("{}={}", package.name, package.version);
         if self.apt_download(&spec, file).is_err() {
             self.update()?;
-            self.apt_download(&spec, file)
-                .context("the archive does not have this version; `--any-version` accepts its present one")?;
+            self.apt_download(&spec, file).context(
+                "apt has no package of the listed version; `--any-version` accepts the version that apt has",
+            )?;
         }
         Ok(())
     }
@@ -272,8 +274,8 @@ fn file_name(version: &str) -> String {
     version.replace(':', "%3a")
 }
 
-/// Unpacks the jars of an archive into the folder `target`, unless that was done before: a file `.from` in the folder
-/// contains the hash of the unpacked archive.
+/// Unpacks the jars of an archive into the folder `target`. Does nothing if the file `.from` in the folder contains
+/// the hash of this archive, because the jars were unpacked by an earlier call.
 fn unpack(kind: Kind, archive: &Archive, target: &Path) -> Result<()> {
     let mark = target.join(".from");
     if std::fs::read_to_string(&mark).is_ok_and(|it| it == archive.sha256) {

@@ -12,11 +12,12 @@ use crate::growth;
 /// The default number of edits that the benches make in an application.
 pub(crate) const EDITS: u32 = 1000;
 
-/// The number of edits in the bench of how the time of an edit grows with the size of the program. With fewer edits,
-/// the median is not stable, because it lies between the times of different kinds of edits.
+/// The number of edits in the bench that compares the times of edits in a large program and in a small one. With
+/// fewer edits, the median is not stable, because it lies between the times of different kinds of edits.
 const EDITS_GROWN: u32 = 500;
 
-/// The time in ms on the reference machine that an edit may take for each exception set that it changes.
+/// The time in ms on the reference machine that is allowed for each exception set that an edit changes. It is
+/// subtracted from the time of the edit.
 const FOR_A_SET: f64 = 0.004;
 
 /// The table that `ajar-edits` prints, as rows of fields.
@@ -52,8 +53,8 @@ impl Table {
         self.0.iter().find(|it| it.len() == 2 && it[0] == "command").map(|it| it[1].as_str())
     }
 
-    /// Returns the three numbers in the row for a group and a kind, such as `cycles` and `all`; `None` if there is no
-    /// such row.
+    /// Returns the three numbers in the row for a group and a kind, such as `cycles` and `all`. What they count
+    /// depends on the group. `None` if there is no such row.
     pub(crate) fn counts(&self, group: &str, kind: &str) -> Option<[u64; 3]> {
         let row = self.rows(group, kind).next()?;
         <[f64; 3]>::try_from(row).ok().map(|it| it.map(|it| it as u64))
@@ -67,9 +68,9 @@ impl Table {
         }
     }
 
-    /// Returns the p99 time in ms from an edit in this group of classes to the exceptions of all methods, less the
-    /// time allowed for the exception sets that the edit changes. `pace` scales the times of this machine to the
-    /// reference machine.
+    /// Returns the p99, over the edits in this group of classes, of the time in ms until the exceptions of all
+    /// methods are known, minus the time allowed for the exception sets that the edit changes. `pace` scales the
+    /// times of this machine to the reference machine.
     pub(crate) fn beyond(&self, group: &str, pace: f64) -> Result<f64> {
         let beyond = |it: Vec<f64>| match it[..] {
             [all, changed] => Some(all / 1e6 * pace - FOR_A_SET * changed),
@@ -104,8 +105,8 @@ impl Table {
     }
 }
 
-/// Measures the same edits in the corpus tier `large` (outside jars) and in a sample of its classes. Returns the p50
-/// time in ms for the sample and for the whole tier, and details as text for people.
+/// Measures the same edits in the corpus tier `large` (a set of fetched jars) and in a sample of its classes. Returns
+/// the p50 time in ms for the sample and for the whole tier, and details as text for people.
 pub(crate) fn grown(root: &Path, out: &Path, ours: &Path, edits: &Path) -> Result<(f64, f64, String)> {
     let (sample, _) = growth::sample(root, out, ours, growth::ONE_IN)?;
     let (all, _) = growth::sample(root, out, ours, 1)?;

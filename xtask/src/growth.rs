@@ -11,16 +11,16 @@ use anyhow::{Context, Result, bail};
 
 use crate::corpus::{self, output};
 
-/// The sample contains one in this number of the classes of the corpus tier `large`.
+/// The sample contains one out of this number of classes of the corpus tier `large`.
 pub(crate) const ONE_IN: u32 = 10;
 
 /// The cost of computing the final graphs of a program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
     classes: f64,
-    /// The CPU time in seconds in user mode.
+    /// The CPU time in seconds that the computation takes in user mode.
     pub(crate) seconds: f64,
-    /// The CPU time in seconds in the kernel.
+    /// The CPU time in seconds that the computation takes in the kernel.
     system: f64,
     /// The part of `seconds` that is spent on building and solving the system of inclusions.
     propagation: f64,

@@ -49,15 +49,17 @@ pub(crate) enum Change {
     Jar,
 }
 
-/// The time that is measured of a cycle, that is, of the reaction of `ajar watch` to one change.
+/// Which time of a cycle (the reaction of `ajar watch` to one change) is measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Cost {
-    /// The wall time from the written file to the printed line about the cycle. Most of this time is waiting, so it
-    /// is not scaled to the reference machine.
+    /// The wall time from the change on disk until `ajar watch` has printed the line that reports the cycle. Most of
+    /// this time is waiting, so it is not scaled to the reference machine.
     Told,
-    /// The CPU time of all threads until the line about the cycle is printed, scaled to the reference machine.
+    /// The CPU time that all threads use from the change on disk until `ajar watch` has printed the line that reports
+    /// the cycle, scaled to the reference machine.
     Line,
-    /// The CPU time of all threads until the process is idle again, scaled to the reference machine.
+    /// The CPU time that all threads use from the change on disk until the process is idle again, scaled to the
+    /// reference machine.
     Whole,
 }
 
@@ -126,8 +128,8 @@ impl Change {
         }
     }
 
-    /// Returns the number of changes to make if `n_edits` edits are requested. The number is smaller, because each
-    /// change on disk takes more than half a second.
+    /// Returns the number of changes on disk that the bench makes, if the user requests `n_edits` edits. It is
+    /// smaller than `n_edits`, because each change takes more than half a second.
     pub(crate) fn times(self, n_edits: u32) -> u32 {
         match self {
             Change::Bytes | Change::Facts => (n_edits / 10).max(8),

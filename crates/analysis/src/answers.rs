@@ -43,8 +43,8 @@ fn since(db: &dyn Db, class: ClassFile, kind: Kind) -> Option<u64> {
 /// Returns the generation (version number) of the program since which the answer of [`throws`] about a class file has
 /// been valid; `None` if the file is not part of the program or another file of the same class shadows it.
 ///
-/// The world is not a parameter: there is only one world, and with two parameters salsa would intern a pair for each
-/// class.
+/// The salsa input `World` is not a parameter: a database has only one, and with two parameters salsa would intern a
+/// pair for each class.
 ///
 /// **Reads:** `propagated`, `record`.
 /// **Stays when:** the parts of the program from which the last answer of `throws` was read stay
@@ -84,8 +84,8 @@ pub fn graphs_since(db: &dyn Db, class: ClassFile) -> Option<u64> {
     since(db, class, Kind::Graphs)
 }
 
-/// Calls `ask` for each method of a class, and returns the results in file order. The list is empty if the program
-/// does not use the definition of the class in `file`.
+/// Calls `ask` for each method of a class, and returns the results in file order. The list is empty if the class file
+/// `file` is not part of the program or another file of the same class shadows it.
 fn each_method<T>(
     answers: &CurrentProgram,
     file: ClassKey,
@@ -148,9 +148,9 @@ pub fn calls(db: &dyn Db, class: ClassFile) -> Arc<[Calls]> {
     each_method(&propagated.read(), key(db, class), facts.head.class, Kind::Calls, ask)
 }
 
-/// Returns the final graph of each method of a class, with the exceptions on its edges, in file order. The graph of a
-/// method without code is empty. The list is empty if the class file is not part of the program or another file of
-/// the same class shadows it.
+/// Returns the control-flow graph of each method of a class, including the exceptions that its calls let out, in file
+/// order. The graph of a method without code is empty. The list is empty if the class file is not part of the program
+/// or another file of the same class shadows it.
 ///
 /// **Reads:** `graphs_since`, `facts`, the profile; in profile `paper` the `paper` program.
 /// **Stays when:** the bodies of the class and the exceptions that its calls let out stay.

@@ -22,8 +22,8 @@ use crate::whole::solve::solved_cancellable;
 use crate::whole::solved::SolvedProgram;
 use crate::whole::tables::ClassTable;
 
-/// A handle to a solved program, for reading. Two handles are equal if they have the same generation, so that their
-/// answers are the same.
+/// A handle to a solved program, for reading. Two handles are equal if their programs have the same generation
+/// (version number) and therefore give the same answers.
 #[derive(Clone)]
 pub struct Propagated {
     pub(crate) generation: u64,
@@ -37,15 +37,16 @@ pub struct CurrentProgram {
     /// The class files that are shadowed by another file of the same class. The value is the number of the record of
     /// the shadowing file; records are numbered consecutively over all containers.
     shadowed: FxHashMap<ClassKey, usize>,
-    /// The first entry-point pattern of the user that selects no method; `None` if each pattern selects one.
+    /// The first entry-point pattern of the user that selects no method; `None` if each pattern selects a method.
     no_match: Option<NoMatch>,
-    /// The exception sets that belong to the program. One reader at a time uses them, and so does each change of the
-    /// program.
+    /// The exception sets that belong to the program. Only one thread at a time uses them: a reader, or an update of
+    /// the program.
     own: Mutex<Sets>,
     /// Copies of `own`, for readers that find `own` in use. The copies are reused, because one copy per question
     /// would cost more than most questions.
     copies: Mutex<Vec<Sets>>,
-    /// For each answer about a class, the generation of the program since which the answer has been valid.
+    /// For each answer about a class, the generation (version number) of the program since which the answer has been
+    /// valid.
     stamps: Mutex<Stamps>,
 }
 
@@ -88,8 +89,8 @@ impl CurrentProgram {
         Ok(CurrentProgram { program, shadowed, no_match, own, copies: Mutex::default(), stamps })
     }
 
-    /// Recomputes the first entry-point pattern that selects no method. With `--rta`, also recomputes the entry
-    /// points and the code that is reached from them.
+    /// Recomputes which entry-point pattern is the first that selects no method. With `--rta`, also recomputes the
+    /// entry points and the code that is reached from them.
     pub(crate) fn follow_entries(
         &mut self,
         settings: &Settings,
@@ -106,8 +107,8 @@ impl CurrentProgram {
     }
 
     /// Replaces the list of shadowed records, and returns whether the set of shadowed class files changed. `records`
-    /// has a pair for each shadowed record: its number, and the number of the record that shadows it. `now` has the
-    /// present containers.
+    /// has a pair for each shadowed record: the number of the record, counted over all containers, and the number of
+    /// the record that shadows it. `now` has the present containers.
     pub(crate) fn pass_over(&mut self, records: Arc<[(usize, usize)]>, now: &[Tier]) -> bool {
         self.program.pass_over(records);
         let now = shadowed(self.classes(), now);
@@ -121,8 +122,8 @@ impl CurrentProgram {
         has_changed
     }
 
-    /// Assigns the generation `generation` to all answers that changes of the program may have affected: they are
-    /// valid since this generation only. Returns the number of exception sets that changed.
+    /// Records that those answers which may have changed since the last call of this function are valid only since
+    /// the generation (version number) `generation`. Returns the number of exception sets that changed.
     pub(crate) fn stamp(&mut self, generation: u64) -> u64 {
         let touched = self.program.take_touched();
         self.stamps.get_mut().unwrap_or_else(PoisonError::into_inner).touch(generation, &touched);
@@ -138,7 +139,8 @@ impl CurrentProgram {
         &self.solved().calls.classes
     }
 
-    /// Returns the first entry-point pattern of the user that selects no method; `None` if each pattern selects one.
+    /// Returns the first entry-point pattern of the user that selects no method; `None` if each pattern selects a
+    /// method.
     pub fn no_match(&self) -> Option<&NoMatch> {
         self.no_match.as_ref()
     }
@@ -155,13 +157,14 @@ impl CurrentProgram {
         self.shadowed.get(&file).copied()
     }
 
-    /// Returns the generation of the program since which the answer of this kind about a class has been valid.
+    /// Returns the generation (version number) of the program since which the answer of this kind about a class has
+    /// been valid.
     pub fn stamp_of(&self, class: ClassName, kind: Kind) -> u64 {
         lock(&self.stamps).of(class, kind)
     }
 
-    /// Returns the classes for which the answer of this kind may have changed after the generation `generation` of
-    /// the program; `None` if all answers may have changed.
+    /// Returns the classes for which the answer of this kind may have changed after the generation (version number)
+    /// `generation` of the program; `None` if all answers may have changed.
     pub fn stale_since(&self, generation: u64, kind: Kind) -> Option<Vec<ClassName>> {
         lock(&self.stamps).since(generation, kind)
     }

@@ -2,7 +2,7 @@
 
 use crate::keeper::Keeper;
 
-/// The salsa database of class files. It gives access to the solved program, which is kept beside it.
+/// The salsa database of class files. The solved program is not stored in the database, but in the keeper.
 #[salsa::db]
 pub trait Db: program::db::Db {
     /// Returns the keeper, which owns the solved program. Clones of the database share the keeper.

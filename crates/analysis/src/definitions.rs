@@ -24,8 +24,8 @@ use crate::whole::explain::Bodies;
 use crate::whole::record::{Definer, definers};
 use program::names::{MethodName, Text};
 
-/// The definition of each class that a container defines. If the container defines a class several times, it is the
-/// definition that takes effect when other containers are ignored.
+/// For each class that a container defines, its definition. If the container defines a class several times, the map
+/// has the definition that the JVM would use if there were no other containers.
 pub type Definitions<T> = Arc<FxHashMap<ClassName, Definer<T>>>;
 
 /// The place where a class is defined.
@@ -33,7 +33,8 @@ pub type Definitions<T> = Arc<FxHashMap<ClassName, Definer<T>>>;
 pub enum ClassOrigin {
     /// The class file that defines the class; the file is a salsa input.
     File(ClassFile),
-    /// The library that defines the class, and the number of the class's entry in the library's source.
+    /// The library that defines the class, and the class's entry number in the library's
+    /// [`ClassSource`](crate::input::ClassSource).
     Library(Library, u32),
 }
 
@@ -60,7 +61,8 @@ pub fn file_definitions(db: &dyn program::db::Db, container: Container) -> Defin
     Arc::new(definers(classes.filter_map(|it| Some((it, record(db, it).as_ref()?)))))
 }
 
-/// Returns, for each class that a library defines, the number of the class's entry in the library's source.
+/// Returns, for each class that a library defines, the class's entry number in the library's
+/// [`ClassSource`](crate::input::ClassSource).
 ///
 /// **Reads:** the contents of the library.
 /// **Stays when:** no class is added, removed or renumbered, and no class becomes a ghost or stops being one.
@@ -78,7 +80,8 @@ pub fn library_definitions(db: &dyn Db, library: Library) -> Definitions<u32> {
 /// malformed.
 ///
 /// **Reads:** the contents of the library.
-/// **Stays when:** the bytes of the class stay, or change only in what neither facts nor positions hold.
+/// **Stays when:** the bytes of the class stay, or change only in details that belong neither to the facts nor to the
+/// positions.
 /// **Cost:** reads and analyses the class; the 512 most recently used answers are kept.
 /// **Approximates:** like `facts`.
 /// **Test:** `code_of_a_library_is_read_once` (in `ide`).
@@ -92,8 +95,8 @@ pub fn library_code<'db>(db: &'db dyn Db, class: LibraryClass<'db>) -> Option<Pa
     Some(Parsed { facts: Arc::new(facts), positions: Arc::new(positions) })
 }
 
-/// Returns the place where a class is defined: of several definitions, the place of the one that takes effect. `None`
-/// if no container defines the class.
+/// Returns the place where a class is defined: if there are several definitions, the place of the definition that
+/// takes effect. `None` if no container defines the class.
 pub fn origin(db: &dyn Db, world: World, class: Text) -> Option<ClassOrigin> {
     let class = ClassName::new(class.0);
     let mut found: Option<Definer<ClassOrigin>> = None;
@@ -166,8 +169,8 @@ pub(crate) fn own_code(
 }
 
 /// Reads the code of classes of the program. If salsa cancels a query, the cancellation is caught and stored, because
-/// unwinding would poison the lock on the solved program. The caller fetches the cancellation when it no longer holds
-/// the program.
+/// unwinding would poison the lock on the solved program. The caller fetches the cancellation with
+/// [`ProgramCode::into_cancelled`] after it has released the lock.
 pub(crate) struct ProgramCode<'db> {
     db: &'db dyn Db,
     world: World,
@@ -202,14 +205,14 @@ impl Bodies for ProgramCode<'_> {
     }
 }
 
-/// Returns the instructions of a body that were lowered from the bytecode instruction at `pc`.
+/// Returns the BIR instructions of a body that were lowered from the bytecode instruction at `pc`.
 pub fn instrs_at(code: &MethodCode, positions: &Positions, pc: u16) -> Vec<InstrId> {
     let all = code.body.instrs.iter().map(|it| it.0);
     all.filter(|&it| positions.pc(it) == Some(pc)).collect()
 }
 
-/// Returns the instructions at `pc` of a method of the class. `code` is the code of the method and the method's index
-/// in the class; if it is `None`, no instructions are returned.
+/// Returns the BIR instructions that were lowered from the bytecode instruction at `pc` in a method of `class`.
+/// `code` is the code of the method and the index of the method in the class; if `code` is `None`, the list is empty.
 pub(crate) fn own_instrs(
     db: &dyn Db,
     class: ClassFile,

@@ -25,8 +25,8 @@ type Changed<'a> = (Option<ClassKey>, &'a ClassRecord, Role);
 
 /// Returns the classes whose records changed, if nothing else changed; otherwise `None`. Nothing else changed if the
 /// same files are in the same positions, and each changed class shadows, and is shadowed by, the same records as
-/// before. `passed_over` has a pair for each shadowed record: its number, and the number of the record that shadows
-/// it.
+/// before. `passed_over` has a pair for each shadowed record: the number of the record, counted over all containers,
+/// and the number of the record that shadows it.
 fn changed_in_place<'a>(
     before: &[Tier],
     now: &'a [Tier],
@@ -68,8 +68,8 @@ fn changed_in_place<'a>(
     Some(acc)
 }
 
-/// Returns the containers that changed, in their old state and in their new state. If the number of containers
-/// changed, returns all containers.
+/// Returns the containers that changed, as two lists: first their old states, then their new states. If the number of
+/// containers changed, the lists have all containers.
 fn differing(before: &[Tier], now: &[Tier]) -> (Vec<Tier>, Vec<Tier>) {
     if before.len() != now.len() {
         return (before.to_vec(), now.to_vec());
@@ -103,8 +103,8 @@ pub(crate) fn shadowed(classes: &ClassTable, tiers: &[Tier]) -> FxHashMap<ClassK
     passed_over.filter_map(|&(idx, by)| Some(((*keys.get(idx)?)?, by))).collect()
 }
 
-/// Returns the difference between the containers `before` and the containers `now`. `None` if a program of `before`
-/// cannot be updated by this difference and must be rebuilt.
+/// Returns the difference between the containers `before` and the containers `now`. `None` if a program that was
+/// built from `before` cannot be updated by this difference and must be rebuilt.
 pub(crate) fn difference(
     classes: &ClassTable,
     shadowed: &FxHashMap<ClassKey, usize>,

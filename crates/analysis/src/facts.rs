@@ -42,8 +42,8 @@ pub struct MethodFact {
 pub enum Code {
     /// No code: the method is abstract or native.
     None,
-    /// The code cannot be read. The reason is stored in [`ClassPositions`], because it contains offsets, and facts
-    /// contain none.
+    /// The code cannot be read. The reason is stored in [`ClassPositions`], because the reason contains offsets, and
+    /// facts contain none.
     Failed,
     /// The body, and the facts about it that follow from the class file alone.
     Known(Arc<MethodCode>),
@@ -104,14 +104,14 @@ impl ClassFacts {
     }
 
     /// Returns the index of the method with this name and descriptor; the last index if there are several such
-    /// methods.
+    /// methods, `None` if there is none.
     pub fn index_of(&self, method: &MethodName) -> Option<usize> {
         self.methods.iter().rposition(|it| MethodName::of(it.method) == *method)
     }
 }
 
 impl fmt::Display for ClassFacts {
-    /// Writes all facts as text that is the same in every process: it contains no ids and no offsets.
+    /// Writes all facts as text. The text contains no ids and no offsets, so it is the same in every process.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "class {:?}", self.head)?;
         for it in &self.methods {
@@ -132,8 +132,8 @@ impl fmt::Display for ClassFacts {
 /// of `parsed` changes with almost any byte.
 ///
 /// **Reads:** the bytes of the class.
-/// **Stays when:** the bytes stay, or change only in what neither facts nor positions hold, such as the order of the
-/// constant pool.
+/// **Stays when:** the bytes stay, or change only in details that belong neither to the facts nor to the positions,
+/// such as the order of the constant pool.
 /// **Cost:** linear in the code; never evicted. The value shares its data with `facts` and `positions`.
 /// **Approximates:** the same as `facts`.
 /// **Test:** `moving_lines_changes_only_positions` (in `ide`).

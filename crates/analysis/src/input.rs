@@ -19,8 +19,8 @@ use crate::whole::reachable::EntryPoint;
 use crate::whole::record::Packages;
 use crate::whole::tables::{ClassTable, WholeOptions};
 
-/// A library, or the platform, as one salsa input. Its classes are parsed before the input is set, and are not edited
-/// one by one.
+/// A container (a library or the platform) whose classes together are one salsa input. The classes are parsed before
+/// the input is set, and can only be replaced all together.
 #[salsa::input(debug)]
 pub struct Library {
     /// The role of the library in the program.
@@ -53,7 +53,7 @@ pub enum Part {
 
 /// The classes of a library.
 pub struct Contents {
-    /// The records of the classes that can be read, in the order of the library's directory of entries.
+    /// The records of the classes that can be read, in the order of their entry numbers.
     pub records: Records,
     /// For each record, the entry number of its class in `source`.
     pub entries: Box<[u32]>,
@@ -109,7 +109,8 @@ impl Settings {
         Settings { options, packages: Packages::default(), entries: None, rta: false, profile: Profile::Jvm }
     }
 
-    /// Returns the first entry-point pattern of the user that selects no method; `None` if each pattern selects one.
+    /// Returns the first entry-point pattern of the user that selects no method; `None` if each pattern selects a
+    /// method.
     pub(crate) fn unmatched(&self, classes: &ClassTable) -> Option<NoMatch> {
         self.entries.as_ref().and_then(|it| it.unmatched(classes))
     }

@@ -22,8 +22,8 @@ use crate::whole::sites::Site;
 use crate::whole::tables::CallTable;
 use program::names::{MethodName, Text};
 
-/// A set of methods that graphs require. It is collected as call sites and names: many calls are equal, so that
-/// [`Needs::methods`] looks up the targets of each distinct call only once.
+/// A set of methods that graphs require. The set stores distinct call sites and method names, so that
+/// [`Needs::methods`] looks up the targets of equal calls only once.
 #[derive(Default)]
 pub struct Needs {
     sites: FxHashSet<(Site, MethodRef)>,
@@ -87,8 +87,8 @@ fn named(call: &Call) -> Vec<MethodName> {
     acc
 }
 
-/// Whether the class belongs to the platform: its container has the role `jdk`, it is in a package of `java`, which
-/// only a platform may define, or it is an array class.
+/// Whether the class belongs to the platform. It does if its container has the role `jdk`, if it is in a package of
+/// `java` (only a platform may define such packages), or if it is an array class.
 fn is_platform(hierarchy: &Hierarchy, class: Text) -> bool {
     let of_container =
         || hierarchy.class(ClassName::new(class.0)).is_some_and(|it| hierarchy.role(it) == Role::Jdk);

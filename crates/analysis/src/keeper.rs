@@ -49,8 +49,8 @@ pub struct Keeper {
 
 #[derive(Default)]
 struct State {
-    /// The number of the last generation of the program. No number is used twice, even if a panic destroyed a
-    /// program.
+    /// The last generation (version number) that was given to a program. No number is used twice, even if a panic
+    /// destroyed a program.
     generation: u64,
     counts: Counts,
     /// The most recent program; `None` before the first program is built, after a panic, and while the program is
@@ -119,7 +119,7 @@ impl Keeper {
     }
 
     /// Does work in advance that the next change of the program needs
-    /// ([`prepare`](crate::whole::maintained::MaintainedProgram::prepare)). Does nothing if a reader holds the
+    /// ([`prepare`](crate::whole::maintained::MaintainedProgram::prepare)). Does nothing if a reader has locked the
     /// program. No answer changes.
     ///
     /// # Errors
@@ -162,8 +162,8 @@ enum TakenIn {
     Refused,
 }
 
-/// Brings the program up to date: applies the changes to it, or builds it from scratch. Answers that may have changed
-/// are valid only since `generation`.
+/// Brings the program up to date: applies the changes to it, or builds it from scratch. Records that the answers that
+/// may have changed are valid only since the generation `generation`.
 fn advanced(
     (last, unfreed): (&mut Option<Last>, &mut Option<Unfreed>),
     settings: &Arc<Settings>,
@@ -187,7 +187,7 @@ fn advanced(
 }
 
 impl Last {
-    /// Applies the changes from the inputs that the program was built from to the containers `now`.
+    /// Applies to the program the differences between the inputs that it was built from and the containers `now`.
     fn take_in(
         &mut self,
         settings: &Arc<Settings>,
@@ -227,9 +227,9 @@ impl Last {
     }
 }
 
-/// Stores a new program in the lock `place` of the old program. The outdated memo of the query shares this lock, so
-/// it does not keep a second program alive. Returns the lock and the old program. If the lock is in use, returns a
-/// new lock with the new program, and no old program.
+/// Stores a new program in the lock `place` of the old program. The outdated memo of the query `propagated` shares
+/// this lock, so the memo does not keep the old program alive. Returns the lock and the old program. If the lock is
+/// in use, returns a new lock with the new program, and no old program.
 fn renewed(
     place: Option<Arc<RwLock<CurrentProgram>>>,
     answers: CurrentProgram,

@@ -16,7 +16,7 @@ pub struct LibraryClass<'db> {
     /// The library that contains the class.
     #[returns(copy)]
     pub library: Library,
-    /// The entry number of the class in the library's source.
+    /// The entry number of the class in the library's [`ClassSource`](crate::input::ClassSource).
     #[returns(copy)]
     pub entry: u32,
 }

@@ -52,8 +52,8 @@ pub fn entries(db: &dyn Db, world: World) -> Arc<[Entry]> {
     points.iter().map(|it| (classes.name(it.method), it.why)).collect()
 }
 
-/// Returns the position of each class on the class path. `passed_over` has a pair for each shadowed record: its
-/// number, and the number of the record that shadows it.
+/// Returns the position of each class on the class path. `passed_over` has a pair for each shadowed record: the
+/// number of the record, counted over all containers, and the number of the record that shadows it.
 fn class_path_order(
     db: &dyn Db,
     world: World,

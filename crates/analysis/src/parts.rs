@@ -110,7 +110,7 @@ impl Scratch {
     }
 }
 
-/// A class file whose structure has been read, but not yet the method bodies.
+/// A class file whose structure has been read, but whose method bodies have not.
 pub struct ClassParts<'a> {
     /// The header of the class.
     pub head: ClassHead,
@@ -333,8 +333,8 @@ impl ClassHead {
         })
     }
 
-    /// Returns the graph of one of the class's methods. Of the hierarchy of throwable types, the graph uses only what
-    /// this class file says.
+    /// Returns the graph of one of the class's methods. The graph uses only those subtype relations of throwable
+    /// types that this class file shows.
     pub fn graph(&self, code: &MethodCode) -> Cfg {
         let own = self.super_class.map(|it| (self.class, it));
         cfg(&code.body, &code.facts, &BuiltIn { own }, CfgOptions { keep_proved: false })

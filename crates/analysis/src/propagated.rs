@@ -31,8 +31,8 @@ use crate::whole::record::ClassRecord;
 /// proved, lines.
 /// **Cost:** linear in the code; never evicted. The three parts are one query because each class of a container is
 /// checked after every edit.
-/// **Approximates:** the same as `facts`; a `module-info` that cannot be read declares nothing, so it closes no
-/// packages.
+/// **Approximates:** the same as `facts`; a `module-info` that cannot be read declares nothing, so absent classes may
+/// belong to its packages.
 /// **Test:** `equal_summary_keeps_callers`.
 #[salsa::tracked]
 pub fn record(db: &dyn program::db::Db, class: ClassFile) -> Option<ClassRecord> {
@@ -55,7 +55,7 @@ pub fn record(db: &dyn program::db::Db, class: ClassFile) -> Option<ClassRecord>
 /// **Reads:** `base_records`, the patches of the container (its changes since the base list was built), and `record`
 /// of the classes in the patches.
 /// **Stays when:** the base records, the patches and the records of the patched classes stay.
-/// **Cost:** a check of each edited class, a copy of two words for each other class; never evicted.
+/// **Cost:** a check of each edited class, and a copy of two machine words for each unedited class; never evicted.
 /// **Approximates:** nothing; a class that cannot be read is not part of the program.
 /// **Test:** `a_tier_that_did_not_change_is_one_look`, `an_edit_looks_at_no_other_class` (in `ide`).
 #[salsa::tracked]
@@ -120,13 +120,13 @@ pub fn propagated(db: &dyn Db, world: World) -> Propagated {
     }
 }
 
-/// Returns the solved program, which must be up to date: before the call, the caller must run the query for the
-/// generation since which its answer is valid. `None` (a bug) if the program is not up to date.
+/// Returns the solved program, which must be up to date: the caller must first run a query that updates it, such as
+/// `throws_since`. `None` (a bug) if the program is not up to date.
 pub(crate) fn current(db: &dyn Db) -> Option<Propagated> {
     let current = db.keeper().current();
     if current.is_none() {
         always_assert::never!(
-            "the program is not up to date, although the preceding query must have updated it"
+            "the solved program is not up to date, although the preceding query must have updated it"
         );
         // The memo of an answer without a program must not be reused.
         db.report_untracked_read();

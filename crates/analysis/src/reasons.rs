@@ -20,17 +20,17 @@ use crate::paper;
 use crate::propagated::{key, propagated};
 use crate::whole::explain::{self, Way};
 
-/// The reasons why exceptions leave a method or the instructions at a pc.
+/// The reasons why a method lets out exceptions, or why the instructions at a pc raise them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Reasons {
-    /// The paths on which the exceptions leave the method or the instructions.
+    /// The paths from the method or the instructions to the places where the exceptions arise.
     pub ways: Vec<Way>,
     /// The last instruction at the pc of the question; `None` if the question has no pc or no instruction is there.
     pub at: Option<InstrId>,
 }
 
-/// Returns the reasons why a method, or the instructions at a pc, let out exceptions; empty if the class file is not
-/// part of the program or another file of the same class shadows it.
+/// Returns the reasons why a method lets out exceptions, or why the instructions at a pc raise them; empty if the
+/// class file is not part of the program or another file of the same class shadows it.
 ///
 /// **Reads:** `propagated`, `facts` of the class and, for a pc, its `positions`; the definitions of the classes on
 /// the exception paths and their code (`file_definitions`, `library_definitions`, `facts`, `library_code`); in

@@ -13,10 +13,10 @@ use crate::whole::receivers::{Receiver, selecting};
 /// Returns the classes whose objects, as receivers, make a call go to a target, each with its chain of supertypes up
 /// to the class that the call names; empty in profile `paper`.
 ///
-/// **Reads:** `propagated`, and through it whether the class is shadowed.
-/// **Stays when:** the classes below the target and their supertypes stay.
-/// **Cost:** a walk through the classes below the target, in every generation of the program; the 1,024 most recently
-/// used answers are kept.
+/// **Reads:** `propagated`, and through this query, whether the class file is shadowed.
+/// **Stays when:** the classes below the class that declares the target, and their supertypes, stay.
+/// **Cost:** a search through the classes below the class that declares the target, in every generation of the
+/// program; the 1,024 most recently used answers are kept.
 /// **Approximates:** nothing, up to the maximum number of receivers in the question.
 /// **Test:** `receivers_follow_the_classes_below_a_target` (in `ide`).
 #[salsa::tracked(lru = 1024)]

@@ -36,27 +36,28 @@ impl AnswerId {
     }
 }
 
-/// An answer that read a part of the program, with the version that the answer had then. If the answer has a newer
-/// version now, this entry is outdated. Outdated entries are skipped, which is cheaper than removing them whenever an
-/// answer is recomputed.
+/// An answer that was computed from a part of the program, with the version that the answer had when it was computed.
+/// If the answer has a newer version now, this entry is outdated. Outdated entries are skipped, which is cheaper than
+/// removing them whenever an answer is recomputed.
 #[derive(Clone, Copy, Debug)]
 struct Reader {
     answer: AnswerId,
     time: u32,
 }
 
-/// For each answer, the generation of the program since which the answer has been valid, and the parts of the program
-/// from which it was read.
+/// For each answer, the generation (version number) of the program since which the answer has been valid, and the
+/// parts of the program from which the answer was computed.
 #[derive(Debug, Default)]
 pub(crate) struct Stamps {
-    /// The last generation of the program in which all answers may have changed.
+    /// The last generation (version number) of the program in which all answers may have changed.
     all: u64,
-    /// For each answer that may have changed in a generation after `all`, the last such generation.
+    /// For each answer that may have changed in a generation later than `all`, the last generation in which it may
+    /// have changed.
     of: FxHashMap<Answer, u64>,
-    /// For each part of the program, the answers that were read from it; some entries may be outdated.
+    /// For each part of the program, the answers that were computed from this part; some entries may be outdated.
     readers: FxHashMap<Read, Vec<Reader>>,
     ids: FxHashMap<Answer, AnswerId>,
-    /// Each answer, with its version: how often it was computed or marked as changed.
+    /// Each answer, with its version: the number of times that the answer was computed or marked as changed.
     given: Vec<(Answer, u32)>,
 }
 
@@ -66,18 +67,20 @@ impl Kind {
 }
 
 impl Stamps {
-    /// Creates the state for a new program of this generation, from which no answer has been read yet.
+    /// Creates the state for a new program of this generation (version number), from which no answer has been
+    /// computed yet.
     pub(crate) fn new(generation: u64) -> Self {
         Stamps { all: generation, ..Stamps::default() }
     }
 
-    /// Returns the generation of the program since which the answer of this kind about a class has been valid.
+    /// Returns the generation (version number) of the program since which the answer of this kind about a class has
+    /// been valid.
     pub(crate) fn of(&self, class: ClassName, kind: Kind) -> u64 {
         self.of.get(&(class, kind)).copied().unwrap_or(self.all)
     }
 
-    /// Returns the classes for which the answer of this kind may have changed after the generation `generation`;
-    /// `None` if all answers may have changed.
+    /// Returns the classes for which the answer of this kind may have changed after the generation (version number)
+    /// `generation` of the program; `None` if all answers may have changed.
     pub(crate) fn since(&self, generation: u64, kind: Kind) -> Option<Vec<ClassName>> {
         if self.all > generation {
             return None;
@@ -86,8 +89,7 @@ impl Stamps {
         Some(later.map(|it| it.0.0).collect())
     }
 
-    /// Records that the answer of this kind about a class was computed again, and that it was read from the parts
-    /// `reads` of the program.
+    /// Records that the answer of this kind about a class was computed from the parts `reads` of the program.
     pub(crate) fn read(&mut self, class: ClassName, kind: Kind, reads: Vec<Read>) {
         let given = &mut self.given;
         let answer = *self.ids.entry((class, kind)).or_insert_with(|| {
@@ -107,7 +109,8 @@ impl Stamps {
         }
     }
 
-    /// Marks the answers that depend on the touched parts of the program as changed in this generation.
+    /// Records that the answers which were computed from the parts `touched` of the program may have changed in this
+    /// generation (version number).
     pub(crate) fn touch(&mut self, generation: u64, touched: &Touched) {
         if touched.all {
             *self = Stamps::new(generation);
@@ -138,8 +141,8 @@ impl Stamps {
     }
 }
 
-/// Whether a [`Reader`] entry is current: its answer has not been recomputed or changed since. `given` has the
-/// present version of each answer.
+/// Whether a [`Reader`] entry is current: its answer has not been recomputed or marked as changed since the entry was
+/// made. `given` has each answer with its present version.
 fn counts(given: &[(Answer, u32)], reader: Reader) -> bool {
     given[reader.answer.index()].1 == reader.time
 }

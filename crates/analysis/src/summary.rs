@@ -13,7 +13,7 @@ pub struct ClassSummary {
     pub methods: Box<[MethodSummary]>,
 }
 
-/// The part of one method's code that the rest of a program needs.
+/// The summary of one method's code, or the reason why there is no summary.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MethodSummary {
     /// No code: the method is abstract or native.

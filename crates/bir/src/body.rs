@@ -54,8 +54,8 @@ pub struct Body {
     /// The bytecode instructions that control never reaches, as half-open ranges of ordinals, ascending. These
     /// instructions have no BIR and are not analysed.
     pub unreachable: Box<[(u32, u32)]>,
-    /// Whether lowering found something that the JVM's verifier would reject, or could not inline a subroutine. The
-    /// body is analysed in both cases.
+    /// Whether lowering found something that the JVM's verifier would reject, or could not inline a subroutine. Such
+    /// a body is analysed nevertheless.
     pub unverified: bool,
 }
 
@@ -143,8 +143,8 @@ pub enum Place {
     /// A local variable slot of the bytecode. At entry, the parameters are in the first slots, the receiver in slot
     /// 0, and longs and doubles take two slots. Printed as `i0`.
     Local(u16),
-    /// An operand-stack entry, counted from the bottom (0). It is used where control flow joins with values on the
-    /// stack and where handlers find the exception. Printed as `%i0`.
+    /// An operand-stack entry, counted from the bottom (0). Such a variable is used where paths join while values are
+    /// on the stack, and for the exception at the start of a handler. Printed as `%i0`.
     Stack(u16),
     /// A temporary, assigned by exactly one instruction. Printed as `$i0`.
     Temp(u32),
@@ -423,7 +423,7 @@ pub fn instr_id(ordinal: u32) -> InstrId {
 }
 
 impl Body {
-    /// Returns the operands of a call.
+    /// Returns the operands in the range `it`, in order.
     pub fn operands(&self, it: Operands) -> &[ExprId] {
         self.operands.get(it.start()..it.start() + it.len()).unwrap_or_default()
     }

@@ -166,13 +166,13 @@ impl Builder {
         ordinal(self.instrs.alloc(instr))
     }
 
-    /// Returns the number of instructions so far.
+    /// Returns the number of instructions added so far.
     #[inline]
     pub fn len(&self) -> u32 {
         self.instrs.len() as u32
     }
 
-    /// Returns whether there are no instructions yet.
+    /// Returns whether no instruction has been added yet.
     pub fn is_empty(&self) -> bool {
         self.instrs.is_empty()
     }
@@ -201,7 +201,8 @@ impl Builder {
         Ok(body)
     }
 
-    /// Builds the body. Rows refer to instructions, except that their handlers are labels.
+    /// Builds the body. In `rows`, the exception table, the handlers are labels; the covered ranges are given by
+    /// instructions.
     ///
     /// # Errors
     /// Fails if a label that is used was never placed.

@@ -81,7 +81,10 @@ impl Verifier<'_> {
             if let Place::Temp(number) = var.place()
                 && let Some(before) = self.temps.insert(number, (self.at, var.kind()))
             {
-                self.problem(format_args!("instruction {} assigns {var}, too", before.0));
+                self.problem(format_args!(
+                    "{var} is assigned by instruction {} already; a temporary is assigned only once",
+                    before.0
+                ));
             }
         }
     }
@@ -92,7 +95,7 @@ impl Verifier<'_> {
                 let fits = u32::from(slot) + u32::from(var.kind().words()) <= u32::from(self.body.locals);
                 if !fits {
                     self.problem(format_args!(
-                        "{var} is outside of the local variables, of which there are {}",
+                        "{var} does not fit: the number of local variable slots is {}",
                         self.body.locals
                     ));
                 }
@@ -133,16 +136,16 @@ impl Verifier<'_> {
         if number != self.next_expr && !shared {
             let next = self.next_expr;
             self.problem(format_args!(
-                "expressions are not in the order of use: {number} is used where {next} is expected"
+                "expressions are not in the order of use: expression {number} is used where {next} is expected"
             ));
         }
         self.next_expr = self.next_expr.max(number + 1);
         if expr.kind() != want {
             self.problem(format_args!(
-                "{} is used where {} is expected: {}",
+                "the expression {} is {}, but {} is expected",
+                print::expr(self.body, id),
                 what(Some(expr.kind())),
-                what(Some(want)),
-                print::expr(self.body, id)
+                what(Some(want))
             ));
         }
         if depth == MAX_DEPTH + 1 {
@@ -351,7 +354,7 @@ impl Verifier<'_> {
             self.expr(e, kind);
         }
         if want != found && !self.body.unverified {
-            self.problem(format_args!("{} is returned where {} is expected", what(found), what(want)));
+            self.problem(format_args!("the method returns {}, but {} is expected", what(found), what(want)));
         }
     }
 

@@ -3,8 +3,8 @@
 use crate::body::CallKind;
 use crate::ops::{BinOp, CmpOp, Cond, Conv, Elem, Kind};
 
-/// The arithmetic operators, with their symbols in BIR text. A symbol that is a prefix of another one comes after it,
-/// so that the parser tries the longer one first.
+/// The arithmetic operators, with their symbols in BIR text. If a symbol is a prefix of another, the longer one comes
+/// first, because the parser tries the symbols in this order.
 pub(crate) const ARITH: [(BinOp, &str); 11] = [
     (BinOp::Ushr, ">>>"),
     (BinOp::Shr, ">>"),
@@ -28,8 +28,8 @@ pub(crate) const COMPARE: [(CmpOp, &str); 5] = [
     (CmpOp::Dcmpg, "dcmpg"),
 ];
 
-/// The conditions of branches, with their symbols in BIR text. A symbol that is a prefix of another one comes after
-/// it, so that the parser tries the longer one first.
+/// The conditions of branches, with their symbols in BIR text. If a symbol is a prefix of another, the longer one
+/// comes first, because the parser tries the symbols in this order.
 pub(crate) const COND: [(Cond, &str); 6] = [
     (Cond::Eq, "=="),
     (Cond::Ne, "!="),
@@ -68,7 +68,7 @@ pub(crate) const CALL: [(CallKind, &str); 6] = [
     (CallKind::StaticInterface, "invokestatic-interface"),
 ];
 
-/// The element types; their keywords are [`Elem::word`].
+/// The element types. [`Elem::word`] returns the keyword of each.
 pub(crate) const ELEMS: [Elem; 8] =
     [Elem::Byte, Elem::Char, Elem::Short, Elem::Int, Elem::Long, Elem::Float, Elem::Double, Elem::Ref];
 
@@ -88,7 +88,8 @@ pub(crate) const FLAGS: [(u16, &str); 12] = [
     (0x1000, "synthetic"),
 ];
 
-/// The suffix of an operator in BIR text that names the kind of its operands; empty for ints.
+/// The kinds, each with the suffix by which an operator in BIR text names the kind of its operands. The suffix of int
+/// is empty.
 pub(crate) const KINDS: [(Kind, &str); 5] =
     [(Kind::Long, "L"), (Kind::Float, "F"), (Kind::Double, "D"), (Kind::Ref, "A"), (Kind::Int, "")];
 

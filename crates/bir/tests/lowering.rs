@@ -573,7 +573,7 @@ mod reach {
         m: an operand of the instruction is missing from the stack, JVMS §4.9
         m: an operand of the instruction is of the wrong kind, JVMS §4.9
         m: control runs off the end of the code, JVMS §4.9
-        m: the instruction uses a local variable outside of max_locals: 9, JVMS §4.9
+        m: max_locals is too small for the local variable of the instruction: slot 9, JVMS §4.9
         m: a branch leads to a pc that is not the start of an instruction: 1, JVMS §4.9.1
         m: the stack instruction would split a long or double, JVMS §4.9
         m: new must not name an array class, JVMS §4.9

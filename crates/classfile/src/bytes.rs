@@ -8,7 +8,7 @@ pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
     /// The offset of the next byte in the class file.
     pos: usize,
-    /// The JVMS section named in the error if the bytes end too early.
+    /// The JVMS section that the error names if the bytes end too early.
     jvms: &'static str,
 }
 
@@ -58,13 +58,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns the unsigned 16-bit number at offset `at`; `None` if the bytes end before.
+/// Returns the unsigned 16-bit number at offset `at`; `None` if fewer than two bytes are left there.
 #[inline]
 pub(crate) fn u2(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
-/// Returns the unsigned 32-bit number at offset `at`; `None` if the bytes end before.
+/// Returns the unsigned 32-bit number at offset `at`; `None` if fewer than four bytes are left there.
 #[inline]
 pub(crate) fn u4(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(*bytes.get(at..)?.first_chunk()?))

@@ -23,7 +23,7 @@ impl Kind {
         if matches!(self, Kind::Long | Kind::Double) { 2 } else { 1 }
     }
 
-    /// Returns the kind whose number, as in `kind as u8`, is `number`; `None` if there is no such kind.
+    /// Returns the kind `k` for which `k as u8` is `number`; `None` if there is no such kind.
     pub(crate) fn from_number(number: u8) -> Option<Self> {
         [Kind::Int, Kind::Long, Kind::Float, Kind::Double, Kind::Ref].get(usize::from(number)).copied()
     }
@@ -74,7 +74,8 @@ pub enum Elem {
 }
 
 impl Elem {
-    /// Returns the kind of the value that loading an element pushes.
+    /// Returns the computational kind of the value that is pushed when an element is loaded from an array with this
+    /// element type: int for `byte`, `boolean`, `char` and `short`.
     #[inline]
     pub fn kind(self) -> Kind {
         match self {
@@ -106,7 +107,7 @@ impl Elem {
 pub struct FieldType<'a>(pub &'a [u8]);
 
 impl FieldType<'_> {
-    /// Returns the kind of values of this type.
+    /// Returns the computational kind of a value of this type: int for `boolean`, `byte`, `char` and `short`.
     #[inline]
     pub fn kind(self) -> Kind {
         match self.0.first() {
@@ -160,7 +161,8 @@ impl<'a> MethodType<'a> {
     }
 }
 
-/// The kinds of a call's parameters and of its result, packed into 64 bits, so that they can be cached per constant.
+/// The computational kinds of a call's parameters and of its result, packed into 64 bits, so that they can be cached
+/// for each constant of a constant pool.
 ///
 /// ```text
 ///  63      58   56 55                      5 4        0
@@ -173,7 +175,7 @@ impl CallShape {
     /// The maximum number of parameters that a shape stores; longer parameter lists are not stored.
     const ROOM: usize = 17;
     const COUNT: u64 = 0x1f;
-    /// The value of the count field if the parameter list is not stored.
+    /// The value that replaces the number of parameters if the parameters are not stored.
     const MANY: u64 = 0x1f;
 
     /// Returns the shape of the method descriptor `text`; `None` if `text` is not a method descriptor.

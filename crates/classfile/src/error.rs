@@ -38,7 +38,7 @@ pub enum Fault {
     PoolKind {
         /// The index of the constant.
         index: u16,
-        /// The kind that is required.
+        /// The kind of constant that is required at this place.
         want: &'static str,
     },
     /// A string that is not modified UTF-8.

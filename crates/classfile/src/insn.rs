@@ -10,7 +10,7 @@ use crate::pool::PoolIndex;
 pub struct Pc(pub u32);
 
 impl Pc {
-    /// Returns the offset in the code, as an index.
+    /// Returns the pc as an index into the bytes of the code.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -63,19 +63,19 @@ pub enum Insn {
     Convert(Conv),
     /// `lcmp`, `fcmpl` etc.: a comparison that pushes -1, 0 or 1.
     Compare(CmpOp),
-    /// `ifeq` etc.: compares an int with zero.
+    /// `ifeq` etc.: branches to the pc if the condition holds between an int and zero.
     If(Cond, Pc),
-    /// `if_icmpeq` etc.
+    /// `if_icmpeq` etc.: branches to the pc if the condition holds between two ints.
     IfInts(Cond, Pc),
-    /// `if_acmpeq` (`Eq`), `if_acmpne` (`Ne`).
+    /// `if_acmpeq` (`Eq`) or `if_acmpne` (`Ne`), with the target.
     IfRefs(Cond, Pc),
-    /// `ifnull` (`Eq`), `ifnonnull` (`Ne`).
+    /// `ifnull` (`Eq`) or `ifnonnull` (`Ne`), with the target.
     IfNull(Cond, Pc),
     /// `goto`, `goto_w`.
     Goto(Pc),
     /// `jsr`, `jsr_w`.
     Jsr(Pc),
-    /// `ret`: the local variable with the return address.
+    /// `ret`: the slot of the local variable that holds the return address.
     Ret(u16),
     /// `tableswitch` (true) or `lookupswitch` (false); [`Switch::read`] reads the operands.
     Switch(bool),
@@ -115,7 +115,7 @@ pub enum Insn {
     MonitorExit,
 }
 
-/// Rearrangements of the operand stack.
+/// The instructions that rearrange the operand stack.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)] // These are the mnemonics.
 pub enum StackOp {
@@ -130,7 +130,7 @@ pub enum StackOp {
     Swap,
 }
 
-/// Binary arithmetic.
+/// The operators of the arithmetic instructions that take two operands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)] // These are the mnemonics without their kind.
 pub enum BinOp {
@@ -147,7 +147,7 @@ pub enum BinOp {
     Xor,
 }
 
-/// Comparisons that push -1, 0 or 1.
+/// The comparisons of two longs, floats or doubles, which push -1, 0 or 1.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)] // These are the mnemonics; the flavour says what NaN gives (l: -1, g: 1).
 pub enum CmpOp {
@@ -158,7 +158,7 @@ pub enum CmpOp {
     Dcmpg,
 }
 
-/// Numeric conversions.
+/// The conversions of a number to another numeric type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)] // These are the mnemonics.
 pub enum Conv {
@@ -243,7 +243,7 @@ pub struct Switch<'a> {
     pc: Pc,
     /// The target if no key matches.
     pub default: Pc,
-    /// `Some(low)` for `tableswitch`, whose keys are consecutive from `low` on.
+    /// The lowest key of a `tableswitch`, whose keys are consecutive; `None` for `lookupswitch`.
     low: Option<i32>,
     rows: &'a [u8],
 }
@@ -279,8 +279,8 @@ impl<'a> Switch<'a> {
     }
 }
 
-/// Returns the target of the branch at `pc` with offset `by`; `u32::MAX`, which is no valid pc, if the target is
-/// before the start of the code.
+/// Returns the target of the branch at `pc` with offset `by`. If the target is before the start of the code, returns
+/// `u32::MAX`, which is no valid pc.
 fn jump(pc: Pc, by: i32) -> Pc {
     Pc(u32::try_from(i64::from(pc.0) + i64::from(by)).unwrap_or(u32::MAX))
 }

@@ -45,7 +45,7 @@ struct Part {
     /// still read them.
     current: AtomicUsize,
     indices: [OnceLock<Box<[AtomicU64]>>; INDICES],
-    /// The number of used entries in the current hash table; the lock is held while a value is added.
+    /// The number of used entries in the current hash table. A thread that adds a value holds this lock.
     len: Mutex<usize>,
 }
 
@@ -124,8 +124,8 @@ impl<T: Copy> Table<T> {
         }
     }
 
-    /// Returns the first entry with this hash in the hash table `index`; 0 if there is none. An entry holds a hash
-    /// (high half) and an id (low half).
+    /// Returns the first entry with this hash in the hash table `index`; 0 if there is none. The high half of an
+    /// entry is the hash of a value, the low half its id.
     #[inline]
     fn probe(index: &[AtomicU64], hash: u32) -> u64 {
         let Some(mask) = index.len().checked_sub(1) else { return 0 };
@@ -139,8 +139,8 @@ impl<T: Copy> Table<T> {
         }
     }
 
-    /// Returns the part for a hash. The high bits choose the part, because the low bits choose the entry within the
-    /// part.
+    /// Returns the [`Part`] that contains the values with this hash. The high bits of the hash choose the part,
+    /// because the low bits choose the entry within the part.
     #[inline]
     fn part(&self, hash: u32) -> &Part {
         &self.parts[(hash >> 28) as usize % PARTS]
@@ -204,22 +204,22 @@ impl<T, F: FnMut(&[T])> Batch<T, F> {
         }
     }
 
-    /// Passes the values that have not been passed yet to the function of the batch.
+    /// Passes the collected values that are left, fewer than [`AT_ONCE`], to the function of the batch.
     pub(crate) fn finish(mut self) {
         (self.then)(&self.waiting);
     }
 }
 
 impl Part {
-    /// Returns the current hash table of the part; an empty slice if no value has been added yet.
+    /// Returns the current hash table of this part; an empty slice if no value has been added to the part yet.
     #[inline]
     fn index(&self) -> &[AtomicU64] {
         let current = self.current.load(Ordering::Acquire);
         self.indices.get(current).and_then(OnceLock::get).map_or(&[], |it| &**it)
     }
 
-    /// Returns the current hash table of the part, after replacing it by a larger one if it has no room for another
-    /// entry. `len` is the number of used entries. The caller must hold the lock of the part.
+    /// Returns the current hash table of this part, which is first replaced by a larger one if it has no room for
+    /// another entry. `len` is the number of its used entries. The caller must hold the lock [`Part::len`].
     fn with_room(&self, len: usize) -> &[AtomicU64] {
         let old = self.index();
         if len < old.len() / 4 * 3 {

@@ -203,7 +203,7 @@ impl MemberRef {
         self.0.get() as usize
     }
 
-    /// Returns class, name and descriptor together.
+    /// Returns the class, name and descriptor of the member.
     pub fn get(self) -> Member {
         MEMBERS.get(self.0).member
     }

@@ -43,25 +43,25 @@ pub enum Entry<'a> {
     Class(PoolIndex),
     /// `CONSTANT_String`: the index of the text.
     String(PoolIndex),
-    /// `CONSTANT_Fieldref`: class, name and type.
+    /// `CONSTANT_Fieldref`: the indices of the class and of the `CONSTANT_NameAndType`.
     Fieldref(PoolIndex, PoolIndex),
-    /// `CONSTANT_Methodref`: class, name and type.
+    /// `CONSTANT_Methodref`: the indices of the class and of the `CONSTANT_NameAndType`.
     Methodref(PoolIndex, PoolIndex),
-    /// `CONSTANT_InterfaceMethodref`: class, name and type.
+    /// `CONSTANT_InterfaceMethodref`: the indices of the class and of the `CONSTANT_NameAndType`.
     InterfaceMethodref(PoolIndex, PoolIndex),
-    /// `CONSTANT_NameAndType`: name, descriptor.
+    /// `CONSTANT_NameAndType`: the indices of the name and of the descriptor.
     NameAndType(PoolIndex, PoolIndex),
-    /// `CONSTANT_MethodHandle`: reference kind, reference.
+    /// `CONSTANT_MethodHandle`: the kind (1 to 9), and the index of the field or method constant.
     MethodHandle(u8, PoolIndex),
-    /// `CONSTANT_MethodType`: the descriptor.
+    /// `CONSTANT_MethodType`: the index of the descriptor.
     MethodType(PoolIndex),
-    /// `CONSTANT_Dynamic`: bootstrap method number, name and type.
+    /// `CONSTANT_Dynamic`: the number of the bootstrap method, and the index of the `CONSTANT_NameAndType`.
     Dynamic(u16, PoolIndex),
-    /// `CONSTANT_InvokeDynamic`: bootstrap method number, name and type.
+    /// `CONSTANT_InvokeDynamic`: the number of the bootstrap method, and the index of the `CONSTANT_NameAndType`.
     InvokeDynamic(u16, PoolIndex),
-    /// `CONSTANT_Module`: the name.
+    /// `CONSTANT_Module`: the index of the name.
     Module(PoolIndex),
-    /// `CONSTANT_Package`: the name.
+    /// `CONSTANT_Package`: the index of the name.
     Package(PoolIndex),
 }
 

@@ -18,7 +18,8 @@ pub(crate) struct Known {
     pub(crate) answers: Vec<Option<ClassAnswer>>,
     /// The reasons why shown classes are left out of the result, by the index of the class among the shown classes.
     pub(crate) left_out: FxHashMap<usize, String>,
-    /// The class definitions that another definition of the same class shadows, as indices of container and entry.
+    /// The class definitions that are shadowed by another definition of the same class: for each, the index of the
+    /// container, and the index of the entry in the container.
     pub(crate) shadowed: FxHashSet<(usize, usize)>,
     /// The faults in the class hierarchy.
     pub(crate) problems: Vec<Problem>,
@@ -26,7 +27,7 @@ pub(crate) struct Known {
     pub(crate) unread: Vec<Unread>,
     /// The methods to which the result is restricted; `None` for all selected methods.
     pub(crate) reached: Option<FxHashSet<MethodName>>,
-    /// The outcome of the reading: [`Outcome::Bug`] if reading a class panicked.
+    /// [`Outcome::Bug`] if reading a class panicked; otherwise [`Outcome::Fine`].
     pub(crate) outcome: Outcome,
 }
 

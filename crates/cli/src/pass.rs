@@ -34,7 +34,7 @@ pub(crate) trait Maker: Sync {
         Vec::new()
     }
 
-    /// Adds the facts to the trailer that are known only after the pieces of all classes are made.
+    /// Adds to the trailer the facts that are known only after the pieces of all classes are made.
     fn finish(&self, _trailer: &mut Trailer) {}
 }
 
@@ -130,7 +130,7 @@ impl<'a> Pass<'a> {
         }
         self.run.check_patterns(&matched, &items, &trailer)?;
         if unreached > 0 {
-            let what = format!("{} not reached from the entry points; left out", are(unreached));
+            let what = unreached_text(unreached);
             trailer.notes.push(("--rta".to_owned(), what));
         }
         Ok(Summary { trailer, stats, outcome })
@@ -252,8 +252,10 @@ impl<'a> Pass<'a> {
     }
 }
 
-pub(crate) fn are(n: usize) -> String {
-    format!("{} {}", count(n, "method", "methods"), if n == 1 { "is" } else { "are" })
+/// Returns the note that `n` methods are not in the result, because they are not reached.
+pub(crate) fn unreached_text(n: usize) -> String {
+    let methods_are = count(n, "method is", "methods are");
+    format!("{methods_are} not reached from the entry points, and therefore not in the result")
 }
 
 /// Returns the answer restricted to the methods in `methods`, and the number of methods with code that were removed
@@ -273,8 +275,8 @@ fn only(answer: &ClassAnswer, methods: &FxHashSet<MethodName>) -> (ClassAnswer, 
     (answer, left_out)
 }
 
-/// Returns a note if the JVM looks for the class at another path than that of its class file. `None` if not, and for
-/// containers whose entries have no such paths.
+/// Returns a note if the JVM looks for the class at another path than that of its class file. `None` if the paths are
+/// equal, or if the paths of the container's entries do not depend on class names.
 fn misplaced(item: &ShownClass<'_>, class: &ClassAnswer) -> Option<String> {
     if item.container.has_paths { defines_elsewhere(item.entry.path(), class.class) } else { None }
 }

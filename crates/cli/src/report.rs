@@ -61,11 +61,9 @@ pub(crate) fn print(trailer: &Trailer, global: &Global) {
         eprintln!("note: {more} more notes; -v shows them");
     }
     if !classes.is_empty() || !methods.is_empty() {
-        eprintln!(
-            "{} and the code of {} could not be read; the result does not contain them",
-            count(classes.len(), "class", "classes"),
-            count(methods.len(), "method", "methods"),
-        );
+        let (classes, methods) =
+            (count(classes.len(), "class", "classes"), count(methods.len(), "method", "methods"));
+        eprintln!("{classes} and the code of {methods} could not be read; the result does not contain them");
     }
 }
 

@@ -138,8 +138,8 @@ impl<'a> Run<'a> {
     /// Checks that each pattern selected a method.
     ///
     /// # Errors
-    /// A pattern that selects no method, with the method of the most similar name. The trailer is printed first, as a
-    /// class that could not be read may have the method.
+    /// A pattern that selects no method. The error names the method with the most similar name. The trailer is
+    /// printed first, as a class that could not be read may have the method.
     pub(crate) fn check_patterns(
         &self,
         matched: &[bool],

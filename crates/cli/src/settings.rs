@@ -46,7 +46,7 @@ pub(crate) fn files() -> anyhow::Result<Vec<Utf8PathBuf>> {
 fn current_folder() -> anyhow::Result<Utf8PathBuf> {
     let folder = std::env::current_dir().context("the current folder cannot be read")?;
     Utf8PathBuf::from_path_buf(folder)
-        .map_err(|it| anyhow::anyhow!("{}: the current folder is not UTF-8", it.display()))
+        .map_err(|it| anyhow::anyhow!("{}: the path of the current folder is not valid UTF-8", it.display()))
 }
 
 /// Returns the output format of a command that supports `formats`. A format that the settings file or the environment
@@ -62,7 +62,7 @@ pub(crate) fn format<'a>(settings: &'a Settings, formats: &[&str]) -> anyhow::Re
     let origin = &settings.output_format.origin;
     if !FORMATS.contains(&format.as_str()) || matches!(origin, Origin::CommandLine(_)) {
         bail!(
-            "`{format}` ({origin}) is no output format of this command; choose one of: {}",
+            "`{format}` ({origin}) is not an output format of this command; choose one of: {}",
             formats.join(", ")
         );
     }

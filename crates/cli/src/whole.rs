@@ -118,7 +118,9 @@ fn joined(run: &Run<'_>, args: &WorldArgs, reading: Reading) -> anyhow::Result<L
         known.shadowed.insert(it.place);
         if let Some(number) = it.shown {
             let place = winner.container.display(winner.entry);
-            let text = format!("left out, because the definition of the class in {place} takes precedence");
+            let text = format!(
+                "this definition of the class is left out, because the definition in {place} takes precedence"
+            );
             known.left_out.insert(number, text);
         }
     }
@@ -275,7 +277,7 @@ pub(crate) fn check_paper(args: &WorldArgs) -> anyhow::Result<()> {
     }
     if args.assume.is_some() || args.link_errors || args.async_errors || args.rta {
         bail!(
-            "profile `paper` does not support `--assume`, `--link-errors`, `--async-errors` and `--rta`: its rules have no errors of the VM and no contracts of unseen code, and find call targets only from the class hierarchy"
+            "profile `paper` supports none of `--assume`, `--link-errors`, `--async-errors` and `--rta`: its rules have no errors of the VM and no contracts of unseen code, and find call targets only from the class hierarchy"
         );
     }
     Ok(())
@@ -309,7 +311,7 @@ struct ReadClasses<R> {
     answers: Vec<Option<ClassAnswer>>,
     /// The classes that could not be parsed and must be reported.
     unread: Vec<Unread>,
-    /// [`Outcome::Bug`] if reading a class panicked.
+    /// [`Outcome::Bug`] if reading a class panicked; otherwise [`Outcome::Fine`].
     outcome: Outcome,
 }
 

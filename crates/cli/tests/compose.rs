@@ -728,9 +728,9 @@ fn documents_that_do_not_fit_together_are_rejected() {
         &["old.json: the document was written by ajar 0.0.", "extract the document again"],
     );
     folder.write("other.json", "{\"methods\":[]}");
-    refused(&["a.json", "other.json"], &["other.json: this is no document of ajar (at byte "]);
+    refused(&["a.json", "other.json"], &["other.json: the file is not a document of ajar (at byte "]);
     folder.write("list.json", "[1]");
-    refused(&["a.json", "list.json"], &["list.json: this is no JSON object (at byte 0)"]);
+    refused(&["a.json", "list.json"], &["list.json: the document is not a JSON object (at byte 0)"]);
     folder.write(
         "types.json",
         &folder.read("b.json").replace(
@@ -777,7 +777,8 @@ fn a_broken_promise_is_reported() {
         folder.extract(&["b"], &[&["-cp", "lib:ghosts-a"], &declared[..]].concat(), "b.json");
         let out = folder.run(&["compose", "a.json", "b.json"]);
         let said = String::from_utf8(out.stderr).unwrap();
-        let what = "warning: a.json: p/A.s()V was extracted as if q/B.s()V never threw java/lang/Error; extract the document again\n";
+        let what = "warning: a.json: the graph of p/A.s()V was computed as if q/B.s()V never threw java/lang/Error, \
+                    but it can; run `ajar cfg` again for the classes of this document\n";
         assert_eq!(said, if broken { what } else { "" });
         let composed: Value = serde_json::from_slice(&out.stdout).unwrap();
         assert_eq!(list(&composed["notes"]).len(), usize::from(broken));
@@ -787,7 +788,9 @@ fn a_broken_promise_is_reported() {
         folder.extract(&["b"], &[&["-cp", "lib:ghosts-a"], &paper[..]].concat(), "pb.json");
         let said = String::from_utf8(folder.run(&["compose", "pa.json", "pb.json"]).stderr).unwrap();
         assert!(
-            said.starts_with("warning: pa.json: p/A.s()V was extracted as if q/B.s()V never threw"),
+            said.starts_with(
+                "warning: pa.json: the graph of p/A.s()V was computed as if q/B.s()V never threw"
+            ),
             "{said}"
         );
     }

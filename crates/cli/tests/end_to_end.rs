@@ -156,7 +156,7 @@ fn shadowed_and_misplaced_classes_are_noted() {
     );
     assert!(
         stderr.contains(
-            "note: misplaced/elsewhere/Order.class: left out, because the definition of the class in app/shop/"
+            "note: misplaced/elsewhere/Order.class: this definition of the class is left out, because the definition in app/shop/"
         ),
         "{stderr}"
     );
@@ -285,7 +285,7 @@ fn an_explanation_is_a_chain_of_facts() {
 shop.Order.average()
   ! java.lang.ArithmeticException
       shop.Order.average() at pc 13, line 24
-      <- an instruction there raises the exception
+      <- an instruction at this place raises the exception
 
 "
         ),

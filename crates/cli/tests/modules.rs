@@ -148,7 +148,10 @@ fn a_shadowed_definition_is_not_shown_with_the_answers_about_another() {
     let ((both, notes), (one, none)) = (calls(["before", "body"]), calls(["before", "before"]));
     assert!(!one.is_empty());
     assert_eq!(both, one);
-    assert!(notes.contains("body/Order.class: left out, because the definition of the class in "), "{notes}");
+    assert!(
+        notes.contains("body/Order.class: this definition of the class is left out, because "),
+        "{notes}"
+    );
     assert!(!none.contains("another definition"), "{none}");
 }
 
@@ -311,7 +314,10 @@ fn sealed_packages_are_complete_if_manifests_are_trusted() {
     }
     let other = data("sealed/b");
     let (_, stderr) = fine("none", &["calls", text(&all), text(&other), "--trust-sealed"]);
-    assert!(stderr.contains("sealed/b: it has classes of the package s, which is sealed in "), "{stderr}");
+    assert!(
+        stderr.contains("sealed/b: the container has classes of the package s, which is sealed in "),
+        "{stderr}"
+    );
     let open = open_calls("none", "s.A.calls", &[text(&all), text(&other), "--trust-sealed"]);
     assert!(open["s/A"], "of a package that lies in two places nothing is known");
 }

@@ -179,7 +179,7 @@ fn one_exception_of_an_instruction_is_explained() {
 Inventory.fulfil(Order)
   ! OutOfStock
       Inventory.fulfil(Order) at pc 35, line 16
-      <- an instruction there raises the exception
+      <- an instruction at this place raises the exception
 
 "
     );

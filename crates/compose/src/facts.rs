@@ -94,23 +94,25 @@ pub(super) struct Exceptional {
     pub(super) is_open: bool,
 }
 
-/// Returns the error for a missing or malformed part of a method.
+/// Returns the error `what` about a missing or malformed part of a method.
 fn odd<T>(what: &str) -> Result<T, String> {
-    Err(format!("the method has no valid {what}"))
+    Err(what.to_owned())
 }
 
 /// Returns the exceptional nodes of a method.
 pub(super) fn exceptional(method: &Json) -> Result<Vec<Exceptional>, String> {
     let (Some(Json::Array(nodes)), Some(Json::Array(edges))) = (method.get("nodes"), method.get("edges"))
     else {
-        return odd("nodes and edges");
+        return odd("the method has no list of nodes or no list of edges");
     };
     let mut raised: FxHashMap<u32, u32> = FxHashMap::default();
     for edge in edges {
         let ends = (edge.get("from").and_then(Json::number), edge.get("to").and_then(Json::number));
-        let (Some(from), Some(to)) = ends else { return odd("edge") };
+        let (Some(from), Some(to)) = ends else {
+            return odd("an edge of the method has no valid `from` or `to`");
+        };
         if from as usize >= nodes.len() || to as usize >= nodes.len() {
-            return odd("edge between its nodes");
+            return odd("an edge of the method leads from or to a node that the method does not have");
         }
         if edge.get("kind").and_then(Json::text) == Some(b"exception") {
             raised.entry(to).or_insert(from);
@@ -119,18 +121,22 @@ pub(super) fn exceptional(method: &Json) -> Result<Vec<Exceptional>, String> {
     let mut acc = Vec::new();
     for (i, node) in nodes.iter().enumerate() {
         if node.get("id").and_then(Json::number) != Some(i as u32) {
-            return odd("node");
+            return odd("the id of a node differs from the node's index in the method");
         }
         let leaves = match node.get("kind").and_then(Json::text) {
             Some(b"exceptional") => false,
             Some(b"exceptional-return") => true,
             Some(b"normal" | b"return") => continue,
-            _ => return odd("node"),
+            _ => return odd("a node of the method has no valid kind"),
         };
-        let Some(&at) = raised.get(&(i as u32)) else { return odd("edge to a node with exceptions") };
+        let Some(&at) = raised.get(&(i as u32)) else {
+            return odd("no edge of the method leads to one of its nodes with exceptions");
+        };
         // Missing members must not be mistaken for empty ones.
-        let Some(open) = node.get("open") else { return odd("openness of a node") };
-        let Some(Json::Array(_)) = node.get("exception") else { return odd("exceptions of a node") };
+        let Some(open) = node.get("open") else { return odd("a node with exceptions has no member `open`") };
+        let Some(Json::Array(_)) = node.get("exception") else {
+            return odd("a node with exceptions has no list `exception`");
+        };
         let is_open = *open != Json::Null;
         acc.push(Exceptional { id: i, at, leaves, is_open });
     }
@@ -142,7 +148,7 @@ pub(super) fn parts(names: &mut Names, list: Option<&Json>) -> Result<BTreeSet<P
     let part = |it: &Json| {
         let (Some(class), Some(Json::Bool(cone))) = (it.get("type").and_then(Json::text), it.get("cone"))
         else {
-            return odd("exception");
+            return odd("an exception of the method has no valid `type` or `cone`");
         };
         Ok(Part { class: names.id(class), cone: *cone })
     };
@@ -164,14 +170,18 @@ impl Method {
 
     /// Reads the facts of a method.
     pub(super) fn read(names: &mut Names, method: &Json, document: usize) -> Result<Method, String> {
-        let Some(text) = method.get("method").and_then(Json::text) else { return odd("name") };
-        let Some((class, rest)) = split(text) else { return odd("name") };
+        let Some(text) = method.get("method").and_then(Json::text) else {
+            return odd("the method has no valid name");
+        };
+        let Some((class, rest)) = split(text) else { return odd("the method has no valid name") };
         let nodes = method.get("nodes").map(Json::items).unwrap_or_default();
-        let Some(Json::Array(calls)) = method.get("calls") else { return odd("calls") };
+        let Some(Json::Array(calls)) = method.get("calls") else {
+            return odd("the method has no list of calls");
+        };
         let calls: Vec<Call> = calls.iter().map(|it| Call::read(names, it)).collect::<Result<_, _>>()?;
         // Calls must be sorted by node for `call_at`.
         if !calls.is_sorted_by_key(|it| it.node) {
-            return odd("order of calls");
+            return odd("the calls of the method are not sorted by node");
         }
         let (mut known, mut opens) = (BTreeSet::new(), Vec::new());
         let mut known_at: FxHashMap<u32, BTreeSet<Part>> =
@@ -236,7 +246,7 @@ impl Call {
         let is_empty = |key: &str| call.get(key).is_some_and(|it| it.items().is_empty());
         let mut targets = Vec::new();
         for it in call.get("targets").map(Json::items).unwrap_or_default() {
-            let Some(text) = it.text() else { return odd("target of a call") };
+            let Some(text) = it.text() else { return odd("a target of a call is not a string") };
             targets.push(names.id(text));
         }
         let kind = match call.get("kind").and_then(Json::text) {
@@ -245,7 +255,7 @@ impl Call {
             Some(b"virtual") => Kind::Virtual,
             Some(b"interface") => Kind::Interface,
             Some(_) => Kind::Other,
-            None => return odd("kind of a call"),
+            None => return odd("a call has no valid kind"),
         };
         let open = match call.get("open") {
             Some(Json::Null) => Openness::No,
@@ -256,7 +266,7 @@ impl Call {
                     _ => Openness::Yes,
                 }
             }
-            None => return odd("openness of a call"),
+            None => return odd("a call has no member `open`"),
         };
         Ok(Call {
             node: call.get("node").and_then(Json::number),

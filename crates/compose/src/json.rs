@@ -142,14 +142,14 @@ pub(super) fn read(input: impl BufRead, sink: &mut dyn Sink) -> Result<()> {
     let mut reader = Reader { input, at: 0 };
     let mut members = Vec::new();
     let mut streamed = false;
-    reader.expect(b'{', "this is no JSON object")?;
+    reader.expect(b'{', "the document is not a JSON object")?;
     let mut first = true;
     while let Some(key) = reader.key(&mut first)? {
         if &*key == b"methods" && !streamed && reader.after_blanks()? == Some(b'[') {
             streamed = true;
             let at = reader.at;
             sink.header(Json::Object(std::mem::take(&mut members))).map_err(|it| Fault::Bad(at, it))?;
-            reader.expect(b'[', "an array is missing")?;
+            reader.expect(b'[', "the list of methods is missing")?;
             let mut first = true;
             while reader.more(&mut first, b']')? {
                 let at = reader.at;
@@ -169,7 +169,7 @@ pub(super) fn read(input: impl BufRead, sink: &mut dyn Sink) -> Result<()> {
     }
     match reader.after_blanks()? {
         None => Ok(()),
-        Some(_) => Err(reader.bad("unexpected content after the document")),
+        Some(_) => Err(reader.bad("there is unexpected content after the end of the document")),
     }
 }
 
@@ -187,7 +187,7 @@ impl<R: BufRead> Reader<R> {
         sink.header(without_record(first)).map_err(|it| Fault::Bad(0, it))?;
         loop {
             if self.after_blanks()?.is_none() {
-                return Err(self.bad("the document ends without its last line"));
+                return Err(self.bad("the document ends without the line that marks its end"));
             }
             let at = self.at;
             let line = self.value(0)?;
@@ -196,7 +196,7 @@ impl<R: BufRead> Reader<R> {
                 Some(b"end") => {
                     return sink.end(without_record(line)).map_err(|it| Fault::Bad(at, it));
                 }
-                _ => Err("the line is neither a method nor the end".to_owned()),
+                _ => Err("the line is neither a method nor the end of the document".to_owned()),
             };
             done.map_err(|it| Fault::Bad(at, it))?;
         }
@@ -334,7 +334,7 @@ impl<R: BufRead> Reader<R> {
                     let text = std::str::from_utf8(&char).map_err(|_| self.bad("a string is not UTF-8"))?;
                     text.encode_utf16().for_each(|it| unit(&mut out, it));
                 }
-                _ => return Err(self.bad("invalid byte in a string")),
+                _ => return Err(self.bad("a string contains an invalid byte")),
             }
         }
     }
@@ -358,7 +358,7 @@ impl<R: BufRead> Reader<R> {
                 }
                 acc
             }
-            _ => return Err(self.bad("invalid escape in a string")),
+            _ => return Err(self.bad("a string contains an invalid escape")),
         })
     }
 }

@@ -135,7 +135,8 @@ impl Composer {
             let place = self.places.get(it.caller.document).cloned().unwrap_or_default();
             let (caller, callee, out) = (text(it.caller.name), text(it.callee), out.join(", "));
             let what = format!(
-                "{caller} was extracted as if {callee} never threw {out}; extract the document again"
+                "the graph of {caller} was computed as if {callee} never threw {out}, but it can; \
+                 run `ajar cfg` again for the classes of this document"
             );
             self.broken.push((place, what));
         }
@@ -199,7 +200,7 @@ impl Composer {
         let now = match done {
             Ok(()) => copying.said.finish(),
             Err(Fault::Bad(at, what)) => {
-                return Err(changed(place, &format!(" and has a fault now, at byte {at}: {what}")));
+                return Err(changed(place, &format!(" (now, the content at byte {at} is wrong: {what})")));
             }
             Err(it) => return Err(refused(place, it)),
         };
@@ -271,7 +272,7 @@ impl Composer {
                     "the document was written by ajar {it}, but this is ajar {own}; extract the document again"
                 ));
             }
-            None => return Err("this is no document of ajar".to_owned()),
+            None => return Err("the file is not a document of ajar".to_owned()),
         }
         match text("command") {
             Some(it) if it == "cfg" || it == "compose" => {}
@@ -298,7 +299,8 @@ impl Composer {
                 if key == "names" {
                     return Err(format!(
                         "the classes and methods that the document knows differ from those of {first}: in a world that \
-                         is not open, all parts must know the same ones, as ghosts where code is missing"
+                         is not open, all parts must know the same classes and methods; use ghosts where code is \
+                         missing"
                     ));
                 }
                 return Err(format!(
@@ -357,7 +359,7 @@ impl Composer {
             if before != above {
                 let text = |it: NameId| String::from_utf8_lossy(names.text(it)).into_owned();
                 return Err(format!(
-                    "{} extends {} in this document, but {} in another: the documents are not parts of one program",
+                    "{} extends {} in this document, but {} in another: the documents cannot be parts of one program",
                     text(id),
                     text(above),
                     text(before)

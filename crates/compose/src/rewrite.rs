@@ -15,7 +15,7 @@ use super::types::{NameId, Names, Part, Piece, Value};
 /// # Errors
 /// Fails if the method has changed since its document was first read.
 pub(super) fn rewritten(program: &Program, method: Json) -> Result<Json, String> {
-    let unknown = || "the method differs from the first reading of the document".to_owned();
+    let unknown = || "the method changed after the document was first read".to_owned();
     let name = method.get("method").and_then(Json::text).and_then(|it| program.names.known(it));
     let number = name.and_then(|it| program.by_name.get(&it)).copied().ok_or_else(unknown)?;
     let facts = program.methods.get(number).ok_or_else(unknown)?;
@@ -44,7 +44,7 @@ pub(super) fn rewritten(program: &Program, method: Json) -> Result<Json, String>
 fn calls(program: &Program, facts: &Method, calls: &mut Json) -> Result<(), String> {
     let Json::Array(calls) = calls else { return Ok(()) };
     if calls.len() != facts.calls.len() {
-        return Err("the calls of the method differ from the first reading of the document".to_owned());
+        return Err("the calls of the method changed after the document was first read".to_owned());
     }
     let vanishes = |it: &Call| program.link(facts.name, it) == Link::Nothing;
     for (json, call) in calls.iter_mut().zip(&facts.calls) {
@@ -184,8 +184,8 @@ fn callee(program: &Program, facts: &Method, at: u32) -> Option<NameId> {
     linked.into_iter().filter(open).min_by_key(|&it| program.names.text(it))
 }
 
-/// Returns `node` with the exceptions `parts` instead of its own exceptions. With `open`, the set of exceptions is
-/// open: the pair holds the set, for its excluded types, and the reason.
+/// Returns `node` with the exceptions `parts` instead of its own exceptions. With `open`, the new set is open; the
+/// pair holds the open set, from which the excluded types are taken, and the reason why the set is open.
 fn with_set(program: &Program, node: &Json, parts: &BTreeSet<Part>, open: Option<(&Piece, Json)>) -> Json {
     let Json::Object(members) = node else { return node.clone() };
     let mut acc = Vec::with_capacity(members.len());

@@ -26,9 +26,9 @@ pub(super) struct Program {
     pub(super) values: Vec<Value>,
     /// For each method, the solution for its nodes with open sets; `None` for nodes that remain unchanged.
     pub(super) nodes: Vec<Vec<Option<Value>>>,
-    /// Whether composition refines open sets. `false` in profile `paper`, where composition only joins the documents.
-    /// Also `false` for documents with linkage errors of absent classes, because only an analysis of the whole
-    /// program decides which of these errors occur.
+    /// Whether composition replaces open sets by smaller ones. `false` in profile `paper`, where composition only
+    /// joins the documents. Also `false` for documents with linkage errors of absent classes, because only an
+    /// analysis of the whole program decides which of these errors occur.
     pub(super) refines: bool,
 }
 

@@ -18,29 +18,35 @@ use crate::problem::Problem;
 use crate::zip::{Blob, DEFLATED, Member, MemberKind, Zip, ZipEntry, has_extension};
 use ide::Role;
 
-/// The maximum depth to which archives inside archives are opened; an archive on disk has depth 0.
+/// The maximum nesting depth of the archives that are opened. An archive on disk has depth 0, an archive directly
+/// inside it depth 1.
 const MAX_DEPTH: usize = 8;
 
-/// The maximum number of archives, including inner archives, that are opened for one archive on disk. The limits are
-/// needed because an archive can contain the same inner archive many times, at every level.
+/// The maximum number of archives that are opened for one archive on disk: this archive and its inner archives at all
+/// levels. A limit is needed because an archive can contain the same inner archive many times, at every level.
 const MAX_ARCHIVES: usize = 10_000;
-/// The maximum total number of members of the archives that are opened for one archive on disk.
+/// A limit on the total number of entries (members) of an archive on disk and of the inner archives opened for it.
+/// When the limit is reached, no further inner archives are opened.
 const MAX_MEMBERS: usize = 8_000_000;
-/// The maximum total size in bytes of the inner archives that are decompressed for one archive on disk.
+/// A limit on the total size in bytes of the inner archives that are decompressed for one archive on disk. When the
+/// limit is reached, no further inner archives are opened.
 const MAX_INFLATED: u64 = 4 << 30;
 
-/// Opens an archive with its inner archives, and collects the containers and problems that are found.
+/// Opens an archive on disk and the archives inside it, and collects their containers and the problems that are
+/// found.
 pub(crate) struct ArchiveOpener<'a> {
     /// The Java release for which entries of multi-release archives are selected.
     pub(crate) release: u16,
-    /// The containers and declared classes found so far.
+    /// The containers and the declared classes (agents and service providers) found so far.
     pub(crate) found: &'a mut Found,
     /// The problems found so far.
     pub(crate) problems: &'a mut Vec<Problem>,
-    /// The class loader that finds the archive's own classes when the program runs. The classes of inner archives
-    /// have other loaders.
+    /// The class loader that finds the classes of the archive on disk when the program runs, if the archive is a
+    /// plain jar. The classes of inner archives and of other kinds of archives (such as wars) are found by other
+    /// loaders.
     loader: Loader,
-    /// Whether the archive being opened is inside a plain jar (not a war, ear or Spring Boot jar), at any depth.
+    /// Whether the archive being opened is inside a plain jar (not a war, ear or Spring Boot jar), directly or
+    /// through other archives.
     is_late: bool,
     /// The decompressed inner archives, kept so that they can be reused when the archive on disk changes; `None` if
     /// the archive is opened only once.
@@ -51,19 +57,21 @@ pub(crate) struct ArchiveOpener<'a> {
     scratch: Scratch,
 }
 
-/// The decompressed inner archives of one archive, by the identity (size, CRC and hash) of their compressed bytes.
+/// The decompressed inner archives of one archive on disk. The keys are the identities (size, CRC and hash) of the
+/// compressed bytes.
 #[derive(Default)]
 pub(crate) struct Inner {
-    /// The inner archives of the previous version of the archive, which need not be decompressed again.
+    /// The inner archives of the previous version of the archive on disk. Those that are unchanged are not
+    /// decompressed again.
     pub(crate) before: FxHashMap<EntryIdentity, Blob>,
-    /// The inner archives of the current version of the archive.
+    /// The inner archives of the current version of the archive on disk that were opened so far.
     pub(crate) now: FxHashMap<EntryIdentity, Blob>,
 }
 
 /// The containers found in the inputs, and the classes that manifests and service files declare.
 #[derive(Default)]
 pub(crate) struct Found {
-    /// The containers of the class path, in its order.
+    /// The containers of the class path, in class-path order, except for those in `late`.
     pub(crate) containers: Vec<Arc<LoadedContainer>>,
     /// The containers of jars that are inside plain jars (not wars, ears or Spring Boot jars). The JVM does not
     /// search inner jars, but launchers inside such jars do. These containers come last, so that their classes do not
@@ -77,7 +85,8 @@ pub(crate) struct Found {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layout {
     Jar,
-    /// A war or a Spring Boot jar: the classes are below one folder, the inner jars in a folder beside it.
+    /// A war or a Spring Boot jar. All its fields are folders: the classes are in `classes`, the inner jars in `lib`,
+    /// and both are inside `inf`.
     Web {
         inf: &'static str,
         classes: &'static str,
@@ -101,7 +110,8 @@ struct Opened {
 }
 
 impl<'a> ArchiveOpener<'a> {
-    /// Creates an opener that has not opened any archive yet. It will add what it finds to `found` and `problems`.
+    /// Creates an opener for one archive on disk. Its containers are added to `found`, and its problems to
+    /// `problems`.
     pub(crate) fn new(
         release: u16,
         found: &'a mut Found,
@@ -124,7 +134,7 @@ impl<'a> ArchiveOpener<'a> {
     }
 
     /// Opens an archive and its inner archives. Returns the manifest of the archive; an error if the archive itself
-    /// cannot be read.
+    /// cannot be read. A fault of an inner archive is not an error, but is added to the problems.
     pub(crate) fn open(&mut self, name: &str, blob: Blob, role: Role) -> Result<Manifest, String> {
         self.open_at(name, blob, role, 0)
     }
@@ -156,14 +166,14 @@ impl<'a> ArchiveOpener<'a> {
         Ok(opened.manifest)
     }
 
-    /// Adds a problem for each fault of the archive as a whole, such as an entry that makes the JVM refuse the
+    /// Adds a problem for each fault that concerns the whole archive, such as an entry that makes the JVM reject the
     /// archive.
     fn report(&mut self, opened: &Opened) {
         let Opened { name, zip, members, .. } = opened;
         let mut note = |what: String| self.problems.push(Problem::note(name.clone(), what));
         if let Some((member, why)) = members.iter().find_map(|it| it.entry.refused().map(|why| (it, why))) {
             note(format!(
-                "`{}` {why}: the JVM rejects the whole archive; the other entries are read",
+                "the entry `{}` {why}: the JVM rejects the whole archive; the other entries are read",
                 member.name
             ));
         }
@@ -222,7 +232,8 @@ impl<'a> ArchiveOpener<'a> {
         }
     }
 
-    /// Reads a member that is not a class. If the member cannot be read, adds a problem and returns `None`.
+    /// Reads an entry that is not a class, such as the manifest. If the entry cannot be read, adds a problem and
+    /// returns `None`.
     fn small_member(&mut self, opened: &Opened, member: &Member) -> Option<Vec<u8>> {
         let (inflater, buffer) = self.scratch.parts();
         match entry_bytes(&opened.zip, &member.entry, inflater, buffer) {
@@ -234,8 +245,8 @@ impl<'a> ArchiveOpener<'a> {
         }
     }
 
-    /// Adds the containers of this archive's own classes (below its root, or below `WEB-INF/classes/` and the like).
-    /// Does not open inner archives.
+    /// Adds the containers with the classes of this archive, without those of its inner archives. The classes are
+    /// below the root of the archive or, for example in a war, below `WEB-INF/classes/`.
     fn add_classes(&mut self, opened: &mut Opened) {
         match opened.layout {
             Layout::Jar | Layout::Ear => {
@@ -251,9 +262,10 @@ impl<'a> ArchiveOpener<'a> {
         }
     }
 
-    /// Adds a container of the class candidates below `root` and not below `except`; nothing if there are none,
-    /// except for the root of a plain jar. With `release`, selects the entries for that Java release. Moves the names
-    /// of these classes from `opened` to the container.
+    /// Adds a container with the `.class` entries that are below the folder `root` and not below the folder `except`.
+    /// Without such entries no container is added, except for the root of a plain jar. For a multi-release archive,
+    /// `release` is the Java release for which entries are selected. Moves the names of the entries from `opened` to
+    /// the container.
     fn add_root(
         &mut self,
         opened: &mut Opened,
@@ -270,8 +282,8 @@ impl<'a> ArchiveOpener<'a> {
         let selection = multi_release::select(&names, release);
         if let Some((_, first)) = selection.shadowed.first().and_then(|&it| candidates.get(it)) {
             let what = format!(
-                "class entries with the same name as a later one: {}, the first is `{}`; \
-                 the last is used, as by the JVM",
+                "class entries with the same name as a later entry: {} (the first is `{}`); \
+                 the last entry of each name is used, as by the JVM",
                 selection.shadowed.len(),
                 first.name
             );
@@ -322,16 +334,18 @@ impl<'a> ArchiveOpener<'a> {
         }));
     }
 
-    /// Opens the inner archives of an archive, within the limits on depth, number and size.
+    /// Opens the inner archives of `opened`. An archive beyond the limits on depth, number or size is not opened, and
+    /// adds a problem.
     fn open_inner(&mut self, opened: &Opened) {
         for member in self.inner_archives(opened) {
             let name = member_path(&opened.name, &member.name);
             if opened.depth == MAX_DEPTH {
                 let what = format!(
-                    "the archive is nested {} deep, and archives are opened only to depth {MAX_DEPTH}",
+                    "the archive is not opened, because it is nested {} deep and the limit is {MAX_DEPTH}",
                     opened.depth + 1
                 );
-                self.problems.push(Problem::error(name, format!("{what}; its classes are missing")));
+                self.problems
+                    .push(Problem::error(name, format!("{what}; the classes of the archive are missing")));
                 continue;
             }
             if self.archives >= MAX_ARCHIVES || self.members >= MAX_MEMBERS || self.inflated >= MAX_INFLATED {
@@ -342,12 +356,14 @@ impl<'a> ArchiveOpener<'a> {
             let role = inner_role(opened, &member.name);
             let inner = self.inner_blob(opened, &member.entry);
             if let Err(what) = inner.and_then(|blob| self.open_at(&name, blob, role, opened.depth + 1)) {
-                self.problems.push(Problem::error(name, format!("{what}; its classes are missing")));
+                self.problems
+                    .push(Problem::error(name, format!("{what}; the classes of the archive are missing")));
             }
         }
     }
 
-    /// Returns the members that are inner archives, in class-path order.
+    /// Returns the entries of `opened` that are inner archives, in class-path order. Of several entries with the same
+    /// name, only the last is returned.
     fn inner_archives<'o>(&mut self, opened: &'o Opened) -> Vec<&'o Member> {
         if opened.layout == Layout::Jmod {
             return Vec::new();
@@ -369,8 +385,8 @@ impl<'a> ArchiveOpener<'a> {
         inner.into_iter().map(|(_, _, it)| it).collect()
     }
 
-    /// Returns the inner jars that the index `classpath.idx` of a Spring Boot jar lists, each with its position in
-    /// the index; empty if the archive has no index.
+    /// Returns the names of the inner jars that are listed in `classpath.idx`, the index of a Spring Boot archive,
+    /// each with its position in the list; empty if the archive has no such index.
     fn class_path_order(&mut self, opened: &Opened) -> FxHashMap<String, usize> {
         let Layout::Web { inf, lib, .. } = opened.layout else { return FxHashMap::default() };
         let is_index = |it: &&Member| it.name.strip_prefix(inf) == Some(CLASSPATH_INDEX_NAME);
@@ -432,8 +448,9 @@ fn layout_of(name: &str, members: &[Member]) -> Layout {
     }
 }
 
-/// Returns the role of an inner archive. In an archive of the program, inner wars and the modules of an ear (the
-/// archives at its top level) belong to the program. Every other inner archive is a library ([`lib`]).
+/// Returns the role of the inner archive `name` of `opened`. If `opened` belongs to the program, then so do the wars
+/// in it and, if it is an ear, its modules (the archives at its top level). Every other inner archive is a library
+/// ([`lib`]).
 fn inner_role(opened: &Opened, name: &str) -> Role {
     let is_module = opened.layout == Layout::Ear && !name.contains('/');
     if opened.role == Role::App && (is_module || has_extension(name, "war")) {
@@ -443,7 +460,8 @@ fn inner_role(opened: &Opened, name: &str) -> Role {
     }
 }
 
-/// Returns the role of a library inside an archive with the role `role`: `Jdk` inside a JDK, otherwise `Lib`.
+/// Returns the role of a library that is inside an archive with the role `role`: `Jdk` if the archive belongs to a
+/// JDK, otherwise `Lib`.
 fn lib(role: Role) -> Role {
     if role == Role::Jdk { Role::Jdk } else { Role::Lib }
 }

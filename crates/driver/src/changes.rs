@@ -8,46 +8,50 @@ use rustc_hash::FxHashMap;
 
 use crate::container::{ClassEntry, FileContent, LoadedContainer, Place, Store};
 
-/// The differences between two versions of a container. An entry is given by its index in `classes`: of the earlier
-/// version for a removed entry, of the later version for all others. All lists of indices are in ascending order.
+/// The differences between an earlier and a later version of a container. Entries are given by their indices in
+/// [`LoadedContainer::classes`]. The lists are in ascending order of the index in the later version, or, for
+/// `removed`, in the earlier version.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct EntryChanges {
-    /// The entries that only the later version has.
+    /// The indices of the entries that only the later version has.
     pub added: Vec<usize>,
-    /// The entries that only the earlier version has.
+    /// The indices of the entries that only the earlier version has.
     pub removed: Vec<usize>,
-    /// The entries of both versions whose content differs, or may differ because it cannot be read.
+    /// The entries that both versions have but whose content differs. Contents that cannot be compared count as
+    /// different, for example because a file is unreadable.
     pub changed: Vec<EntryPair>,
-    /// Whether the order of the entries that both versions have differs.
+    /// Whether the entries that both versions have are ordered differently in the two versions.
     pub is_reordered: bool,
 }
 
-/// The indices of one entry in two versions of a container.
+/// The indices of an entry in the earlier and in the later version of its container.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct EntryPair {
-    /// The index in the earlier version.
+    /// The index of the entry in the earlier version.
     pub before: usize,
-    /// The index in the later version.
+    /// The index of the entry in the later version.
     pub now: usize,
 }
 
 impl EntryChanges {
-    /// Returns whether both versions have the same entries with the same content, at the same indices.
+    /// Returns whether there are no differences: both versions have the same entries in the same order, with the same
+    /// content.
     pub fn is_empty(&self) -> bool {
         self.keeps_numbers() && self.changed.is_empty()
     }
 
-    /// Returns whether both versions have the same entries, at the same indices; their content may differ.
+    /// Returns whether both versions have the same entries in the same order, so that every entry has the same index
+    /// in both. The content of the entries may differ.
     pub fn keeps_numbers(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty() && !self.is_reordered
     }
 }
 
 impl LoadedContainer {
-    /// Returns the differences from an earlier version of this container. Entries correspond if they have the same
-    /// full name and the same root. Name, role, loader and manifest of the containers are not compared. The time is
-    /// linear in the number of entries, plus the comparison of stored bytes in archives and images that were read
-    /// again.
+    /// Returns the differences from `before`, an earlier version of this container. Two entries correspond if they
+    /// have the same full name and the same root (the part of the name before the path of the class). Name, role,
+    /// loader and manifest of the containers are not compared. The time is linear in the number of entries; for
+    /// archives and images that were read again, the time for comparing the stored bytes is added.
     pub fn changes_since(&self, before: &LoadedContainer) -> EntryChanges {
         let mut acc = EntryChanges::default();
         if std::ptr::eq(self, before) {
@@ -87,8 +91,8 @@ impl LoadedContainer {
         acc
     }
 
-    /// Returns whether this container has the same entries as another version of it. The content is compared only for
-    /// entries for which `counts` returns true.
+    /// Returns whether this container has the same entries as `other`, another version of it. Entries for which
+    /// `counts` returns true must also have the same content.
     pub(crate) fn has_entries_of(
         &self,
         other: &LoadedContainer,
@@ -100,7 +104,8 @@ impl LoadedContainer {
         self.classes.len() == other.classes.len() && self.classes.iter().zip(&other.classes).all(is_same)
     }
 
-    /// Returns whether `entry` certainly has the same content as the entry `old` of the earlier version `before`.
+    /// Returns whether `entry` is known to have the same content as `old`, an entry of `before`, the earlier version
+    /// of this container. False if the contents cannot be compared.
     fn has_same_content(&self, entry: &ClassEntry, before: &LoadedContainer, old: &ClassEntry) -> bool {
         match (&entry.place, &old.place) {
             (Place::File(a), Place::File(b)) => {
@@ -131,15 +136,16 @@ impl LoadedContainer {
 }
 
 impl ClassEntry {
-    /// Returns whether two entries of two versions of a container have the same full name and the same root. Versions
-    /// of a folder share the texts of names, so pointers are compared first.
+    /// Returns whether this entry and `other`, an entry of another version of the container, have the same full name
+    /// and the same root (the part of the name before the path of the class). Versions of a folder share the texts of
+    /// names, so pointers are compared first.
     fn is_named_as(&self, other: &ClassEntry) -> bool {
         let is_same = Arc::ptr_eq(&self.member, &other.member) || self.member == other.member;
         is_same && self.root_len == other.root_len
     }
 
-    /// Returns whether both entries share the content that was read from a file once, so that it need not be
-    /// compared.
+    /// Returns whether both entries refer to the same copy of a file's content in memory, so that the content need
+    /// not be compared.
     fn shares_file_of(&self, other: &ClassEntry) -> bool {
         match (&self.place, &other.place) {
             (Place::File(a), Place::File(b)) => Arc::ptr_eq(a, b) && a.content.is_some(),

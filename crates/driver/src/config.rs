@@ -10,51 +10,52 @@ use toml::Value;
 use crate::jdk::JdkChoice;
 use crate::world::split_class_path;
 
-/// The settings of a run of ajar: from the command line, the environment and `ajar.toml`, or built-in defaults.
+/// The settings of a run of ajar. Each comes from the command line, the environment or `ajar.toml`, or is a built-in
+/// default.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// `class-path`: the libraries of the program.
+    /// `class-path`: the archives and class folders of the program's libraries.
     pub class_path: Setting<Vec<Utf8PathBuf>>,
-    /// `module-path`: the module path: modules, and folders of modules.
+    /// `module-path`: the entries of the module path. Each entry is a module, or a folder of modules.
     pub module_path: Setting<Vec<Utf8PathBuf>>,
     /// `add-exports`: the packages that are treated as exported although their modules do not export them, each
     /// written `module/package`.
     pub add_exports: Setting<Vec<String>>,
-    /// `trust-sealed`: whether a package that a manifest seals is assumed to have no classes besides the present
-    /// ones.
+    /// `trust-sealed`: whether the packages that the manifest of a jar declares sealed are assumed to have no classes
+    /// besides those in the inputs.
     pub trust_sealed: Setting<bool>,
     /// `jdk`: the JDK whose class library is used.
     pub jdk: Setting<JdkChoice>,
-    /// `release`: the Java release for which entries of multi-release jars are selected; `None` for the release of
+    /// `release`: the Java release for which entries of multi-release jars are selected; `None` means the release of
     /// the JDK.
     pub release: Setting<Option<u16>>,
     /// `threads`: the number of worker threads.
     pub threads: Setting<usize>,
-    /// `output-format`: the output format; `None` for the default of the command.
+    /// `output-format`: the output format; `None` means the default format of the command.
     pub output_format: Setting<Option<String>>,
-    /// `color`: whether output is coloured.
+    /// `color`: when the output is coloured.
     pub color: Setting<Color>,
 }
 
-/// The value of a setting, and its origin.
+/// The value of a setting, and where the value was set.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Setting<T> {
     /// The value of the setting.
     pub value: T,
-    /// The origin of the value.
+    /// Where the value was set.
     pub origin: Origin,
 }
 
-/// The origin of a setting.
+/// Where the value of a setting was set.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Origin {
-    /// The setting has its built-in default value.
+    /// The value is the built-in default.
     Default,
-    /// The setting comes from the `ajar.toml` at this path.
+    /// The value was set in the `ajar.toml` at this path.
     File(Utf8PathBuf),
-    /// The setting comes from the environment variable with this name.
+    /// The value was set by the environment variable with this name.
     Environment(String),
-    /// The setting comes from the command-line flag with this name.
+    /// The value was set by the command-line flag with this name.
     CommandLine(String),
 }
 
@@ -72,13 +73,16 @@ pub enum Color {
 /// The settings given on the command line; `None` for each setting that is not given there.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Overrides {
-    /// `--class-path`: the entries of all occurrences of the option, in order.
+    /// `--class-path`: the libraries of the program. If the option is given several times, the paths of all its
+    /// occurrences, in order.
     pub class_path: Option<Vec<Utf8PathBuf>>,
-    /// `--module-path`: the entries of all occurrences of the option, in order.
+    /// `--module-path`: the entries of the module path. If the option is given several times, the paths of all its
+    /// occurrences, in order.
     pub module_path: Option<Vec<Utf8PathBuf>>,
-    /// `--add-exports`: the exported packages, each written `module/package`.
+    /// `--add-exports`: the packages that are treated as exported, each written `module/package`.
     pub add_exports: Option<Vec<String>>,
-    /// `--trust-sealed`: whether a sealed package is assumed to have no classes besides the present ones.
+    /// `--trust-sealed`: whether the packages that the manifest of a jar declares sealed are assumed to have no
+    /// classes besides those in the inputs.
     pub trust_sealed: Option<bool>,
     /// `--jdk`: the JDK whose class library is used.
     pub jdk: Option<JdkChoice>,
@@ -99,7 +103,7 @@ pub struct Row {
     pub key: &'static str,
     /// The value of the setting, as text.
     pub value: String,
-    /// The origin of the value.
+    /// Where the value was set.
     pub origin: Origin,
 }
 
@@ -120,9 +124,10 @@ pub const KEYS: [&str; 9] = [
 ];
 
 impl Settings {
-    /// Combines the settings of the command line (`overrides`), the environment and `ajar.toml`. The search for
-    /// `ajar.toml` starts in `folder`; `variable` returns the value of an environment variable. A mistake in the file
-    /// or the environment is an error, even if the command line overrides the setting.
+    /// Returns the settings of a run: each from the command line (`overrides`), else from the environment, else from
+    /// `ajar.toml`, else the default. `ajar.toml` is searched in `folder` and then in the folders above it.
+    /// `variable` returns the value of an environment variable. A mistake in the file or the environment is an error,
+    /// even if the command line overrides the setting.
     pub fn resolve(
         overrides: &Overrides,
         folder: &Utf8Path,
@@ -172,7 +177,7 @@ impl Settings {
 }
 
 impl Color {
-    /// Parses `auto`, `always` or `never`; an error for any other text.
+    /// Parses `auto`, `always` or `never`; any other text is an error.
     pub fn parse(text: &str) -> anyhow::Result<Color> {
         match text {
             "auto" => Ok(Color::Auto),
@@ -227,14 +232,14 @@ fn defaults() -> Settings {
     }
 }
 
-/// Returns the path of the `ajar.toml` in the folder, or in the nearest folder above that has one; `None` if none
-/// has.
+/// Returns the path of the `ajar.toml` in `folder` or, if there is none, in the nearest parent folder that has one;
+/// `None` if no folder has one.
 fn nearest_file(folder: &Utf8Path) -> Option<Utf8PathBuf> {
     places(folder).pop().filter(|it| it.is_file())
 }
 
-/// Returns the paths at which `ajar.toml` is looked for, up to the first that exists. Commands that keep their
-/// results current watch these paths.
+/// Returns the paths at which `ajar.toml` is searched: in `folder` and its parent folders, up to and including the
+/// first path that exists. Long-running commands such as `ajar watch` watch these paths for changes.
 pub fn places(folder: &Utf8Path) -> Vec<Utf8PathBuf> {
     let mut acc = Vec::new();
     for it in folder.ancestors() {
@@ -246,7 +251,8 @@ pub fn places(folder: &Utf8Path) -> Vec<Utf8PathBuf> {
     acc
 }
 
-/// Applies the settings of an `ajar.toml` with this text. Paths in the file are relative to the folder of the file.
+/// Parses `text`, the content of the `ajar.toml` at `path`, and sets its values in `settings`. Relative paths in the
+/// text are relative to the folder of the file.
 fn apply_file(settings: &mut Settings, text: &str, path: &Utf8Path) -> anyhow::Result<()> {
     let table: toml::Table = text.parse()?;
     let folder = path.parent().unwrap_or(Utf8Path::new(""));
@@ -348,8 +354,9 @@ fn apply_command_line(settings: &mut Settings, overrides: &Overrides) {
     }
 }
 
-/// Checks that a text has the form `module/package`, and returns it. A list of target modules after `=`, as in the
-/// option of `java`, is permitted and removed: unknown code can be in any module.
+/// Returns the part `module/package` of a value of `add-exports`; an error if the value does not have this form. A
+/// list of target modules after `=`, as in the option `--add-exports` of `java`, is permitted and ignored, because
+/// unknown code can be in any module.
 pub fn exported_package(text: &str) -> anyhow::Result<String> {
     let it = text.split_once('=').map_or(text, |it| it.0);
     match it.split_once('/') {

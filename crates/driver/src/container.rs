@@ -17,25 +17,28 @@ use crate::inflate::Inflater;
 use crate::problem::Problem;
 use crate::zip::{STORED, Zip, ZipEntry};
 
-/// A container (an ordered part of the class path), with its class candidates: the entries whose names end in
-/// `.class`.
+/// An opened container (an ordered part of the class path), with a list of its class candidates: the files or archive
+/// entries whose names end in `.class`.
 pub struct LoadedContainer {
-    /// The name of the container, as shown to people: `app.war!/WEB-INF/classes`.
+    /// The name of the container, as shown to people, such as `app.war!/WEB-INF/classes`.
     pub name: String,
     /// The role of the container: program, library or JDK.
     pub role: Role,
-    /// The class candidates, in the order of the archive's directory; in a folder, sorted by the bytes of their
-    /// names.
+    /// The class candidates (entries whose names end in `.class`). Those of an archive are in the order of the
+    /// archive's directory, those of a folder are sorted by the bytes of their names, and those of a JDK image by
+    /// module, package and name.
     pub classes: Vec<ClassEntry>,
-    /// Whether the JVM finds the classes by their paths; false for a class file that is an input by itself.
+    /// Whether the JVM finds the classes of the container by their paths; false if the container is a single class
+    /// file that was given as an input.
     pub has_paths: bool,
     /// Whether the container is part of the class library of a JDK, even if that JDK is the analysed program.
     pub platform: bool,
     /// The class loader that looks for classes in the container when the program runs.
     pub loader: Loader,
-    /// The manifest of the archive, if the container holds the classes at the root of the archive; otherwise empty.
+    /// The manifest of the archive, if the container holds the classes at the root of the archive; otherwise an empty
+    /// manifest.
     pub manifest: Manifest,
-    /// The text before the name of an entry in display paths: the path of the archive or folder.
+    /// The text before the name of an entry in paths that are shown to people: the path of the archive or folder.
     pub(crate) prefix: String,
     pub(crate) store: Store,
 }
@@ -43,17 +46,18 @@ pub struct LoadedContainer {
 /// The class loader that looks for the classes of a container when the program runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Loader {
-    /// The JVM's own class loader, for a container on the class path.
+    /// The class loader of the JVM for the class path: the container is on the class path.
     ClassPath,
-    /// The JVM's own class loader, for a container on the module path, which is one named module.
+    /// The class loader of the JVM for the module path: the container is on the module path, and is one named module.
     ModulePath,
-    /// A class loader that comes with the program: for classes in inner archives, and for the classes of a war.
+    /// A class loader that is not part of the JVM, such as that of Spring Boot: the container has classes of an inner
+    /// archive, a war, an ear or a Spring Boot jar.
     Program,
-    /// An unknown class loader: for a class file that is an input by itself, and for a part of a JDK.
+    /// An unknown class loader: the container is a single class file that was given as an input, or a part of a JDK.
     Other,
 }
 
-/// A class candidate: an entry of a container whose name ends in `.class`.
+/// A class candidate: a file in a folder, or an entry of an archive or JDK image, whose name ends in `.class`.
 #[derive(Clone)]
 pub struct ClassEntry {
     /// The full name of the entry inside the container. The text is shared between versions of the container.
@@ -64,30 +68,30 @@ pub struct ClassEntry {
     pub size: u64,
 }
 
-/// The place of an entry's bytes: in a file, an archive or a JDK image.
+/// Where the bytes of one entry of a container are: in a file, an archive or a JDK image.
 #[derive(Clone)]
 pub(crate) enum Place {
-    /// The bytes are in this file. The value is shared between versions of a folder as long as the file is unchanged.
+    /// The bytes are in this file. As long as the file is unchanged, all versions of its folder share this value.
     File(Arc<FilePlace>),
     Zip(ZipEntry),
     Image(Location),
 }
 
-/// The place of a class file in a folder, or of a class file that is an input by itself.
+/// The path and the content of a class file that is in a class folder or was given as an input by itself.
 pub(crate) struct FilePlace {
     pub(crate) path: PathBuf,
-    /// The content of the file at the time when its folder was listed. `None` if the file is read each time its bytes
-    /// are requested; then it may have changed since it was listed.
+    /// The content of the file when its container was opened. `None` if the file is read each time its bytes are
+    /// requested; the file may then have changed since its container was opened.
     pub(crate) content: Option<Arc<FileContent>>,
 }
 
-/// The content of a class file, or why it could not be read.
+/// The content of a class file, or the reason why the file could not be read.
 pub(crate) struct FileContent {
     pub(crate) bytes: Result<Box<[u8]>, String>,
     pub(crate) identity: EntryIdentity,
 }
 
-/// The storage that holds the bytes of a container's entries.
+/// Where the bytes of all entries of a container are: in files, an archive or a JDK image.
 #[derive(Clone)]
 pub(crate) enum Store {
     Files,
@@ -95,8 +99,8 @@ pub(crate) enum Store {
     Image(Arc<ImageMap>),
 }
 
-/// The bytes of a class candidate: a slice of an archive or image, or of the buffers in the [`Scratch`] of the
-/// caller.
+/// The bytes of a class candidate (an entry whose name ends in `.class`): a slice of an archive or image, or of the
+/// buffers in the [`Scratch`] that the caller passed.
 #[derive(Debug)]
 pub struct ClassBytes<'a> {
     /// The bytes of the class file.
@@ -113,12 +117,13 @@ pub struct Scratch {
     image: Buffers,
 }
 
-/// The capacity in bytes above which a buffer is not kept for the next entry.
+/// The maximum capacity in bytes of a buffer that is reused for the next entry. A larger buffer is freed.
 const KEEP_BUFFER: usize = 8 << 20;
 
 impl ClassEntry {
-    /// Returns the path of the entry below its root, such as `p/C.class`. The JVM looks for the class `p/C` at this
-    /// path. In a multi-release archive, a war, a jmod or a JDK image the root may be a folder inside the container.
+    /// Returns the path at which the JVM looks for the class of this entry, such as `p/C.class` for the class `p/C`.
+    /// The path is the full name of the entry without its root, which may be a folder in a multi-release archive, a
+    /// war, a jmod or a JDK image.
     pub fn path(&self) -> &str {
         self.member.get(self.root_len as usize..).unwrap_or(&self.member)
     }
@@ -128,8 +133,8 @@ impl ClassEntry {
         &self.member
     }
 
-    /// Returns the root of the entry: the part of its full name before its path, such as `WEB-INF/classes/`; often
-    /// empty.
+    /// Returns the root of the entry, such as `WEB-INF/classes/`: the part of the entry's full name before the path
+    /// at which the JVM looks for the class. The root is often empty.
     pub fn root(&self) -> &str {
         self.member.get(..self.root_len as usize).unwrap_or("")
     }
@@ -176,14 +181,15 @@ impl LoadedContainer {
         }
     }
 
-    /// Returns whether this container equals another version of it in everything except its entries.
+    /// Returns whether this container and `other`, another version of it, are equal in everything except their
+    /// entries and the storage of the entries.
     pub(crate) fn has_frame_of(&self, other: &LoadedContainer) -> bool {
         let frame = |it: &LoadedContainer| (it.role, it.has_paths, it.platform, it.loader);
         frame(self) == frame(other)
             && (&self.name, &self.prefix, &self.manifest) == (&other.name, &other.prefix, &other.manifest)
     }
 
-    /// Returns the display path of an entry, such as `outer.jar!/inner.jar!/p/C.class`.
+    /// Returns the path of an entry as shown to people, such as `outer.jar!/inner.jar!/p/C.class`.
     pub fn display(&self, entry: &ClassEntry) -> String {
         match self.store {
             Store::Files if self.prefix.is_empty() => entry.member.to_string(),
@@ -192,7 +198,7 @@ impl LoadedContainer {
         }
     }
 
-    /// Returns the bytes of an entry, decompressed into `scratch` if necessary; an error if they cannot be read.
+    /// Returns the bytes of an entry, decompressed into `scratch` if necessary; an error if the bytes cannot be read.
     pub fn bytes<'a>(
         &'a self,
         entry: &'a ClassEntry,
@@ -227,7 +233,8 @@ impl LoadedContainer {
         }
     }
 
-    /// Returns the identity of the content of an entry, without decompressing the content.
+    /// Returns the identity of the content of an entry (its size, CRC and a hash of the stored bytes), without
+    /// decompressing the content; an error if the stored bytes cannot be read.
     pub fn identity(&self, entry: &ClassEntry, scratch: &mut Scratch) -> Result<EntryIdentity, Problem> {
         let identity = match (&self.store, &entry.place) {
             (Store::Files, Place::File(place)) => match &place.content {
@@ -248,8 +255,8 @@ impl LoadedContainer {
     }
 }
 
-/// Returns the bytes of an archive's entry, and a note if its CRC or its size is wrong: the JVM reads such classes
-/// without checking. The error is the reason why the entry cannot be read.
+/// Returns the bytes of an entry of an archive, and a note if the CRC or the size of the entry is wrong (the JVM
+/// checks neither when it loads a class). The error is the reason why the entry cannot be read.
 pub(crate) fn entry_bytes<'a>(
     zip: &'a Zip,
     entry: &ZipEntry,
@@ -291,14 +298,15 @@ pub(crate) fn entry_bytes<'a>(
 }
 
 impl FileContent {
-    /// Makes the content of a file from its bytes, or from the reason why they could not be read.
+    /// Makes the content of a file from its bytes, or from the reason why the file could not be read.
     pub(crate) fn new(bytes: Result<Box<[u8]>, String>) -> FileContent {
         let identity = EntryIdentity::of_bytes(bytes.as_deref().unwrap_or_default());
         FileContent { bytes, identity }
     }
 }
 
-/// Reads a whole file into `buffer`, and returns its bytes; an error if it is above the size limit or unreadable.
+/// Reads the file at `path` into `buffer`, and returns its bytes; an error if the file cannot be read or is larger
+/// than `MAX_RESOURCE`.
 pub(crate) fn read_file<'a>(path: &std::path::Path, buffer: &'a mut Vec<u8>) -> Result<&'a [u8], String> {
     use std::io::Read;
     let read = |buffer: &mut Vec<u8>| {

@@ -8,35 +8,38 @@ use vfs::services::{SERVICES_FOLDER, providers};
 
 use ide::Role;
 
-/// A class that a manifest or a service file declares as a starting point of the program.
+/// A class that a manifest or a service file declares as a starting point of the program: an agent or a service
+/// provider.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Declared {
-    /// The kind of file that declares the class.
+    /// The declaration that names the class.
     pub by: DeclaredBy,
-    /// The name of the class, as written in the file.
+    /// The name of the class, as written in the manifest or service file.
     pub class: String,
 }
 
-/// The kind of file that declares a class as a starting point of the program.
+/// The declaration that makes a class a starting point of the program.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum DeclaredBy {
-    /// The attribute of this name in a manifest declares an agent (`java.lang.instrument`).
+    /// The attribute with this name in a manifest declares that the class is an agent (`java.lang.instrument`).
     Agent(&'static str),
-    /// The configuration file for this service declares a provider (`java.util.ServiceLoader`).
+    /// The configuration file of this service declares that the class is a provider of the service
+    /// (`java.util.ServiceLoader`).
     Service(String),
 }
 
-/// The folder, directly below the root of the classes, that contains the manifest and the service files.
+/// The folder, directly below the root of a jar or class folder, that contains the manifest and the service files.
 pub(crate) const FOLDER: &str = "META-INF";
 
-/// The attributes of a manifest that name agents.
+/// The manifest attributes whose values are the names of agent classes.
 const AGENTS: [&str; 3] = ["Premain-Class", "Agent-Class", "Launcher-Agent-Class"];
 
-/// The maximum size in bytes of a manifest or service file that is read. Real ones have a few lines.
+/// The maximum size in bytes of a service file, or of a manifest in a class folder. Larger files are ignored; real
+/// files have a few lines.
 const MAX_SIZE: u64 = 1 << 20;
 
-/// Adds the agents that a manifest names to `acc`. Adds nothing if `role`, the role of the manifest's container, is
-/// not that of the program.
+/// Adds to `acc` the agents that a manifest names. Adds nothing if `role`, the role of the manifest's container, is
+/// not `App`.
 pub(crate) fn agents(manifest: &Manifest, role: Role, acc: &mut Vec<Declared>) {
     if role != Role::App {
         return;
@@ -47,14 +50,14 @@ pub(crate) fn agents(manifest: &Manifest, role: Role, acc: &mut Vec<Declared>) {
     }
 }
 
-/// Adds the providers of `service` that its configuration file names to `acc`.
+/// Adds to `acc` the providers that are listed in `bytes`, the content of the configuration file of `service`.
 pub(crate) fn services(service: &str, bytes: &[u8], acc: &mut Vec<Declared>) {
     let by = || DeclaredBy::Service(service.to_owned());
     acc.extend(providers(bytes).into_iter().map(|class| Declared { by: by(), class }));
 }
 
-/// Adds the agents and service providers that files in a class folder declare to `acc`. A file that cannot be read is
-/// ignored, as by the JVM.
+/// Adds to `acc` the agents and service providers that the manifest and the service files in the class folder `root`
+/// declare. A file that cannot be read is ignored, as by the JVM.
 pub(crate) fn folder(root: &Path, role: Role, acc: &mut Vec<Declared>) {
     let small = |path: &Path| {
         let fits = std::fs::metadata(path).is_ok_and(|it| it.is_file() && it.len() <= MAX_SIZE);

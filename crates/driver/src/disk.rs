@@ -1,5 +1,5 @@
-//! Access to the disk while a world is opened. A run without `watch` reads the present files
-//! ([`crate::once`]); `ajar watch` reuses the contents of unchanged files ([`crate::watch`]).
+//! Access to the disk while containers are opened. A run without `watch` reads the present files ([`crate::once`]);
+//! `ajar watch` reuses the contents of unchanged files ([`crate::watch`]).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,42 +12,44 @@ use crate::jdk::{JdkChoice, JdkFiles, JdkFound};
 use crate::problem::Problem;
 use ide::Role;
 
-/// The access to files and folders through which a world (program, libraries and JDK) is loaded.
+/// Access to the files and folders from which containers are loaded. The implementation for `ajar watch` records
+/// which of them were used, and reuses the results of earlier loadings.
 pub(crate) trait Disk {
-    /// Declares that the loaded world depends on the file or folder at this path. Must be called before the path is
+    /// Declares that the loaded containers depend on the file or folder at `path`. Must be called before the path is
     /// examined.
     fn looks_at(&mut self, path: &Path);
 
-    /// Declares that the loaded world depends on which names are in this folder. Must be called before they are
-    /// listed.
+    /// Declares that the loaded containers depend on the names of the files in `folder`. Must be called before the
+    /// folder is listed.
     fn lists(&mut self, folder: &Path);
 
-    /// Opens a file (an archive, a class file or a JDK image), or returns its containers if they are still valid.
+    /// Returns what a file (an archive, a class file or a JDK image) contains. The file is opened, unless the result
+    /// of an earlier loading is still valid.
     fn file(&mut self, at: &At<'_>) -> anyhow::Result<Arc<Part>>;
 
-    /// Opens a class folder; `skip` names the folders directly below it that do not belong to it.
+    /// Returns what a class folder contains. Folders directly below it whose names are in `skip` are ignored.
     fn folder(&mut self, at: &At<'_>, skip: &[&str]) -> Arc<Part>;
 
-    /// Returns the plan `now` for opening a path. `ajar watch` returns the plan of an earlier loading instead if
-    /// `now` is an error.
+    /// Returns the plan for opening `path`. This is `now`, the plan that was just made. In `ajar watch`, if making
+    /// the plan failed, or if the path was a JDK and is not one now, it is the last good plan for this path.
     ///
     /// # Errors
-    /// Returns the error of `now` if there was no plan earlier.
+    /// Returns the error of `now` if no earlier loading had a plan for the path.
     fn keep_plan(&mut self, path: &Path, role: Role, now: anyhow::Result<Plan>) -> anyhow::Result<Plan>;
 
-    /// Returns the list `now` of the files to open in a folder of the class path or module path. `ajar watch` returns
-    /// the list of an earlier loading instead if `now` is an error.
+    /// Returns the list of the files to open in a folder of the class path or module path. This is `now`, the list
+    /// that was just made. In `ajar watch`, if making the list failed, it is the last good list for this folder.
     ///
     /// # Errors
-    /// Returns the error of `now` if there was no list earlier.
+    /// Returns the error of `now` if no earlier loading had a list for the folder.
     fn keep_list(&mut self, folder: &Path, now: anyhow::Result<Vec<PathBuf>>)
     -> anyhow::Result<Vec<PathBuf>>;
 
-    /// Returns the JDK `now` that was found for this choice. `ajar watch` returns the JDK that was found earlier
-    /// instead if `now` is an error, or if the files of the earlier JDK are missing because it is being replaced.
+    /// Returns the JDK for this choice. This is `now`, the JDK that was just found. In `ajar watch`, it is the JDK of
+    /// an earlier loading if `now` is an error, or if files of that JDK are missing because it is being replaced.
     ///
     /// # Errors
-    /// Returns the error of `now` if no JDK was found for this choice earlier.
+    /// Returns the error of `now` if no earlier loading had found a JDK for this choice.
     fn keep_jdk(
         &mut self,
         choice: &JdkChoice,
@@ -58,7 +60,7 @@ pub(crate) trait Disk {
     fn feature(&mut self, image: &Path) -> Option<u16>;
 }
 
-/// A file or folder to be read, with the properties that its containers get.
+/// A file or folder to be opened, and the properties of the containers that are made from it.
 pub(crate) struct At<'a> {
     /// The path of the file or folder on disk.
     pub(crate) path: &'a Path,
@@ -87,14 +89,14 @@ pub(crate) struct Part {
     pub(crate) declared: Vec<Declared>,
     /// The problems found in the file or folder.
     pub(crate) problems: Vec<Problem>,
-    /// The manifest of a jar; otherwise empty.
+    /// The manifest, if the file is an archive; otherwise an empty manifest.
     pub(crate) manifest: Manifest,
 }
 
-/// How a path is opened: the file or folder to which it leads, and the steps to open it.
+/// How a path of the class path is opened: the file or folder to which the path leads, and the steps that open it.
 #[derive(Clone)]
 pub(crate) struct Plan {
-    /// The path of the file or folder, with symbolic links resolved.
+    /// The file or folder to which the path leads, with symbolic links resolved.
     pub(crate) real: PathBuf,
     /// The steps that open the file or folder, in order.
     pub(crate) steps: Vec<Step>,
@@ -103,10 +105,10 @@ pub(crate) struct Plan {
 /// A step of opening a file or folder ([`Plan`]).
 #[derive(Clone)]
 pub(crate) enum Step {
-    /// Adds the containers of this file or folder, which has been read already, to the world.
+    /// Adds the containers of a file or folder that has been read already to those of the class path.
     Part(Arc<Part>),
-    /// Opens the file or folder at this path in this role.
+    /// Opens the file or folder at this path; its containers get this role.
     Open(PathBuf, Role),
-    /// Opens these files of a JDK in this role.
+    /// Opens these files of a JDK; their containers get this role.
     Jdk(JdkFiles, Role),
 }

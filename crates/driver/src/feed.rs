@@ -1,6 +1,6 @@
-//! Turns the differences between a loaded world and the contents of the database into changes of the database, and
-//! reads only the classes that differ. Libraries are parsed here, by the worker threads, and passed to the database
-//! as one value each. For a class of the program, the bytes are passed.
+//! Turns the differences between the loaded containers and the contents of the database into changes of the database,
+//! and reads only the classes that differ. Libraries are parsed here, by the worker threads, and passed to the
+//! database as one value each. For a class of the program, the bytes are passed.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -20,24 +20,25 @@ use crate::problem::Problem;
 use crate::shown::{Shown, shown};
 use crate::world::LoadedWorld;
 
-/// Compares each loaded world with the contents of the database, and makes the change that brings the database up to
-/// date.
+/// Knows which classes the database has, and computes the changes that bring the database up to date with the loaded
+/// containers.
 pub struct Feed {
     reading: Reading,
     threads: usize,
     vfs: Vfs,
-    /// The data about each container that the database has, in class-path order.
+    /// The containers that the database has, with data about their classes, in class-path order.
     known: Vec<Known>,
     next: u32,
     shown: Shown,
-    /// For each class file of the program, the indices of its container and entry.
+    /// For each class file of the program, the index of its container in `known`, and the index of its entry in that
+    /// container.
     places: Arc<FxHashMap<FileId, (usize, usize)>>,
-    /// The classes that had been read when the last call was cancelled, each with its container and the index of its
-    /// entry. The next call uses them instead of reading them again.
+    /// The results of reading classes that a cancelled call of [`Feed::feed`] leaves for the next call: each with the
+    /// container of the class and the index of its entry.
     ahead: Vec<(Arc<LoadedContainer>, usize, Read)>,
 }
 
-/// The containers of a world from which classes are read; the others are ignored.
+/// Selects the containers whose classes are read. The classes of other containers are ignored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reading {
     /// Reads only the classes of the program.
@@ -52,68 +53,75 @@ pub enum Reading {
 pub struct Fed {
     /// The change to apply to the database.
     pub change: Change,
-    /// The files of the classes that results are about, in class-path order; `None` if the list is the same as after
-    /// the previous change.
+    /// The files of the classes that results are about (those of the program that the JVM would find), in class-path
+    /// order; `None` if the list is the same as after the previous change.
     pub shown: Option<Vec<FileId>>,
-    /// The numbers of library classes, and of their methods, that were parsed for this change.
+    /// The number of library and JDK classes that were parsed for this change, and the total number of their methods.
     pub read: (usize, usize),
-    /// Whether the analysis of a class panicked.
+    /// Whether ajar panicked while reading a class, which is a bug of ajar.
     pub has_bug: bool,
 }
 
-/// The data that is kept about a container of the database, for the comparison with its next version.
+/// A container that the database has, with data about its classes. It is compared with the next version of the
+/// container.
 #[derive(Clone)]
 struct Known {
     container: Arc<LoadedContainer>,
     id: ContainerId,
-    /// The class candidates, by the index of their entry in the container.
+    /// The data about each entry of the container, by the index of the entry.
     classes: Arc<Vec<Class>>,
-    /// For a library, its classes as one value; `None` for a container of the program.
+    /// For a library or JDK container, its classes as one value for the database; `None` for a container of the
+    /// program.
     contents: Option<Arc<Contents>>,
-    /// For a library, the numbers of classes and methods; zero for a container of the program.
+    /// For a library or JDK container, the number of its parsed classes and the total number of their methods; zeros
+    /// for a container of the program.
     n: (usize, usize),
-    /// The indices of the class candidates that have a problem.
+    /// The indices of the entries that have a problem: a class that is irregular or cannot be read.
     odd: Vec<usize>,
 }
 
-/// The data that is kept about a class candidate of a container ([`Known`]).
+/// The data about an entry of a container: a file or archive entry whose name ends in `.class`.
 #[derive(Clone, Default)]
 struct Class {
-    /// The id of the class file, for a class of the program whose bytes can be read; `None` for all other classes.
+    /// The id of the class file, if the entry is a class of the program that can be read; otherwise `None`.
     file: Option<FileId>,
-    /// The record (outline and summaries), for a class of a library that can be read; `None` for all other classes.
+    /// The record (outline and summaries), if the entry is a class of a library or the JDK that can be read;
+    /// otherwise `None`.
     record: Option<ClassRecord>,
     /// What is irregular about the class, or why it cannot be read; `None` if there is no problem.
     problem: Option<Problem>,
 }
 
-/// The data read from a class candidate.
+/// What was read from an entry whose name ends in `.class`.
 enum Made {
-    /// The bytes of a class of the program, and what is irregular about them, if anything.
+    /// The bytes of a class of the program, and what is irregular about them; `None` if nothing is.
     Bytes(Arc<[u8]>, Option<Problem>),
     Record(ClassRecord),
 }
 
-/// The result of reading a class candidate. The error has the problem, and whether it is a bug of ajar (a panic).
+/// The result of reading an entry whose name ends in `.class`. The error has the problem, and true if the cause is a
+/// bug of ajar (a panic).
 type Read = Result<Made, (Problem, bool)>;
 
-/// A class candidate that is to be read; `place` has the indices of its container and entry.
+/// An entry to be read, whose name ends in `.class`. `place` has the index of its container, and the index of the
+/// entry in the container.
 struct Candidate<'a> {
     container: &'a Arc<LoadedContainer>,
     place: (usize, usize),
 }
 
-/// The working memory of a worker thread, which is reused from class to class.
+/// The buffers of a worker thread, which are reused for each class that the thread reads.
 #[derive(Default)]
 struct Worker {
     read: Scratch,
     parse: ide::Scratch,
 }
 
-/// The display paths of the class files that the database has.
+/// Finds the paths, as shown to people, of the class files that the database has.
 struct Paths {
     containers: Vec<(ContainerId, Arc<LoadedContainer>)>,
-    /// For each class file of the program, the indices of its container and entry.
+    /// For each class file of the program, the index of its container in `containers`, and the index of its entry in
+    /// that container.
     files: Arc<FxHashMap<FileId, (usize, usize)>>,
 }
 
@@ -132,7 +140,7 @@ impl Places for Paths {
     }
 }
 
-/// Gives the database access to the bytes of the classes of a library.
+/// Gives the database access to the bytes of the classes in this container of a library or the JDK.
 struct Bytes(Arc<LoadedContainer>);
 
 impl ClassSource for Bytes {
@@ -155,16 +163,17 @@ impl Reading {
 }
 
 impl Feed {
-    /// Creates a feed for an empty database. `threads` is the number of worker threads that read classes.
+    /// Creates a feed for an empty database. `reading` selects the containers whose classes are read, and `threads`
+    /// is the number of worker threads that read them.
     pub fn new(reading: Reading, threads: usize) -> Feed {
         let (vfs, known) = (Vfs::default(), Vec::new());
         let (shown, places) = (Shown::default(), Arc::default());
         Feed { reading, threads, vfs, known, next: 0, shown, places, ahead: Vec::new() }
     }
 
-    /// Returns the change that brings the database to this world and these settings. `cancelled` is called after
-    /// every few classes that are read. If it returns true, the result is `None` and this feed is unchanged, except
-    /// that the next call does not read the same classes again.
+    /// Returns the change that brings the database up to date with the containers in `world` and with `settings`.
+    /// While classes are read, `cancelled` may be called. If it returns true, the result is `None`, the feed stays as
+    /// it was before the call, and the results of reading are kept for the next call.
     ///
     /// # Errors
     /// Fails if a worker thread cannot be started.
@@ -270,8 +279,8 @@ impl Feed {
         Ok(Some(fed))
     }
 
-    /// Moves those of `items` that had been read when the last call was cancelled to the front. Returns all items,
-    /// and for those at the front the results of reading them.
+    /// Moves to the front of `items` those that a cancelled call of [`Feed::feed`] has read already. Returns all
+    /// items, and the results of reading the items at the front.
     fn read_ahead<'a>(&mut self, items: Vec<Candidate<'a>>) -> (Vec<Candidate<'a>>, Vec<Read>) {
         let ahead = std::mem::take(&mut self.ahead);
         if ahead.is_empty() {
@@ -297,8 +306,9 @@ impl Feed {
         (known, made)
     }
 
-    /// Returns the data about a container, reused from `old` where its entries are unchanged. Adds the entries that
-    /// must be read to `items`. Sets `same_files` to false if the list of the program's class files may have changed.
+    /// Returns the data about `container`, which has the index `number` in the class path. Data about entries that
+    /// are unchanged since the previous version of the container is taken from `old`. Adds the entries that must be
+    /// read to `items`. Sets `same_files` to false if the list of the program's class files may have changed.
     fn carry<'a>(
         &mut self,
         container: &'a Arc<LoadedContainer>,
@@ -357,20 +367,22 @@ impl Feed {
         Known { container: Arc::clone(container), id, classes, contents: None, n: (0, 0), odd: Vec::new() }
     }
 
-    /// Returns the display path of a class file of the program.
+    /// Returns the path of a class file of the program, as shown to people, such as `app.jar!/p/C.class`.
     pub fn name(&self, file: FileId) -> &str {
         self.vfs.name(file)
     }
 
-    /// Returns the path at which the JVM looks for the class in a file, such as `p/C.class`. `None` if no path in a
-    /// container leads to the file, because the file is an input by itself.
+    /// Returns the path at which the JVM looks for the class in a class file of the program, such as `p/C.class`.
+    /// `None` if the file was given as an input by itself, because then no such path is known, or if no loaded
+    /// container has the file.
     pub fn path(&self, file: FileId) -> Option<&str> {
         let &(i, j) = self.places.get(&file)?;
         let container = &self.known.get(i)?.container;
         container.has_paths.then_some(container.classes.get(j)?.path())
     }
 
-    /// Returns the display path of the class file that defines a class; `None` if the world no longer has the file.
+    /// Returns the path, as shown to people, of the class file that defines a class; `None` for a library class that
+    /// is no longer in a loaded container.
     pub fn place(&self, it: Definition) -> Option<String> {
         match it {
             Definition::File(it) => Some(self.name(it).to_owned()),
@@ -381,15 +393,15 @@ impl Feed {
         }
     }
 
-    /// Returns the display paths of the class files that the database has now. Later changes do not affect the
-    /// result.
+    /// Returns the paths, as shown to people, of all class files that the database has now. Later changes of the
+    /// database do not affect the result.
     pub fn paths(&self) -> Arc<dyn Places> {
         let containers = self.known.iter().map(|it| (it.id, Arc::clone(&it.container))).collect();
         Arc::new(Paths { containers, files: Arc::clone(&self.places) })
     }
 
-    /// Returns the display path of the class file that the JVM finds if it looks for `path` (such as `p/C.class`) in
-    /// the containers; `None` if no container has an entry with this path.
+    /// Returns the path, as shown to people, of the class file that the JVM finds if it looks for `path` (such as
+    /// `p/C.class`): the first in class-path order. `None` if no container has an entry with this path.
     pub fn class_place(&self, path: &str) -> Option<String> {
         let containers = self.known.iter().filter(|it| it.container.has_paths);
         let mut found = containers.filter_map(|known| {
@@ -399,28 +411,31 @@ impl Feed {
         found.next()
     }
 
-    /// Returns the problems of the classes that are irregular or cannot be read, in class-path order.
+    /// Returns the problems of classes that are irregular or could not be read, in class-path order.
     pub fn problems(&self) -> impl Iterator<Item = &Problem> {
         self.known.iter().flat_map(|it| it.odd.iter().filter_map(|&at| it.classes.get(at)?.problem.as_ref()))
     }
 
-    /// Returns the classes that are left out of the program because the JVM does not find them: for each, the display
-    /// path and the reason.
+    /// Returns the classes that are left out of the program because the JVM does not find them: for each, the path as
+    /// shown to people, and the reason.
     pub fn left_out(&self) -> &[(String, String)] {
         &self.shown.left_out
     }
 
-    /// Returns the number of classes in all libraries, and the number of their methods.
+    /// Returns the number of classes that were read from all library and JDK containers, and the total number of
+    /// their methods.
     pub fn all(&self) -> (usize, usize) {
         self.known.iter().fold((0, 0), |acc, it| (acc.0 + it.n.0, acc.1 + it.n.1))
     }
 }
 
-/// The maximum number of classes that are read by the calling thread instead of worker threads.
+/// The calling thread itself reads the classes if there are at most this number; if there are more, worker threads
+/// read them.
 const FEW: usize = 8;
 
-/// Removes from `before` the data about an earlier version of this container, which has the same name, and returns
-/// its index and the data; `None` if there is none.
+/// Removes from `before` the data about the previous version of `container`: the same object or, if it is not there,
+/// a container with the same name. Returns the index of the data in `before`, and the data; `None` if there is no
+/// such data.
 fn take(before: &mut [Option<Known>], container: &Arc<LoadedContainer>) -> Option<(usize, Known)> {
     let same = before
         .iter()
@@ -431,8 +446,8 @@ fn take(before: &mut [Option<Known>], container: &Arc<LoadedContainer>) -> Optio
     Some((same, before[same].take()?))
 }
 
-/// Reads class candidates, and appends the results to `acc` in their order. Returns `Break` if the work was
-/// cancelled.
+/// Reads the classes of `items`, and appends the results to `acc` in the order of `items`. Returns `Break` if
+/// `cancelled` returned true. Fails if a worker thread cannot be started.
 fn read(
     items: &[Candidate<'_>],
     threads: usize,
@@ -471,7 +486,7 @@ fn read(
 }
 
 impl Known {
-    /// Combines the classes of this library into one value.
+    /// Combines the classes of this library container into one value for the database.
     fn joined(&self) -> Contents {
         let read = self.classes.iter().zip(0..).filter_map(|(it, entry)| Some((it.record.clone()?, entry)));
         let (records, entries): (Vec<_>, Vec<u32>) =

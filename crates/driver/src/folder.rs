@@ -14,25 +14,27 @@ use crate::container::{ClassEntry, FileContent, FilePlace, LoadedContainer, Load
 use crate::disk::At;
 use crate::problem::Problem;
 
-/// Access to the files of a class folder while it is listed.
+/// The callbacks that are used while a class folder is listed. They provide the contents of the class files, and
+/// receive which folders are listed and what is irregular or outdated.
 pub(crate) trait Files {
-    /// Declares that the result depends on which names are in this folder. Called before the folder is listed.
+    /// Called before `folder` is listed: the resulting list of classes depends on the names in this folder.
     fn lists(&mut self, folder: &Path);
 
-    /// Returns the content of a class file and its size in bytes. The content is `None` if the file is to be read on
-    /// demand. The result is `None` if the file is to be left out.
+    /// Returns the content of a class file, and its size in bytes; `None` if the file is to be left out of the list.
+    /// The content is `None` if the file is to be read later, when its bytes are requested.
     fn class(&mut self, file: &File<'_>) -> Option<(Option<Arc<FileContent>>, u64)>;
 
-    /// Reports that [`update`] cannot be used for the folder. Either the folder contains a symbolic link, whose
-    /// target changes under another name; or it contains a name that is not UTF-8, so that several names may have the
-    /// same text.
+    /// Called if the folder must be listed completely after each change, because [`update`] cannot be used. Either
+    /// the folder contains a symbolic link, so that changes of the link's target are reported under another path; or
+    /// it contains a name that is not UTF-8, so that several names may have the same text.
     fn irregular(&mut self) {}
 
-    /// Reports that the previous content of this file is outdated. The file may have been read again already.
+    /// Called if the content of this file in the previous version of the folder is outdated. The new content may have
+    /// been read already.
     fn outdated(&mut self, _path: &Path) {}
 }
 
-/// A class file in a class folder.
+/// A class file that is found while a class folder is listed.
 pub(crate) struct File<'a> {
     /// The path of the file.
     pub(crate) path: &'a Path,
@@ -42,7 +44,8 @@ pub(crate) struct File<'a> {
     pub(crate) metadata: &'a Metadata,
 }
 
-/// Opens a class folder: lists its class files, without the folders `skip` directly below it.
+/// Lists the class files below the folder `at`, and returns them as a container. Folders directly below `at` whose
+/// names are in `skip` are ignored.
 pub(crate) fn open(
     at: &At<'_>,
     skip: &[&str],
@@ -64,9 +67,10 @@ pub(crate) fn open(
     container(at, walk.classes)
 }
 
-/// Updates a class folder that has changed only at `paths`, which are relative to the folder. `before` is its
-/// previous state, for which nothing irregular was reported ([`Files::irregular`]). The result is `None` if the whole
-/// folder must be opened again, because it is irregular now or a folder in it cannot be listed.
+/// Returns the new version of a class folder in which only the files and folders at `paths` (relative to the class
+/// folder) have changed. `before` is the previous version, for which [`Files::irregular`] was not called. The result
+/// is `None` if the whole folder must be listed again with [`open`], because it is irregular now or a part of it
+/// cannot be examined.
 pub(crate) fn update(
     at: &At<'_>,
     skip: &[&str],
@@ -108,8 +112,8 @@ pub(crate) fn update(
     Some(container(at, merge(&before.classes, &outdated, classes)))
 }
 
-/// Merges the new entries with the previous entries that are not outdated; both lists are sorted. Finds places by
-/// binary search, because most entries are unchanged.
+/// Returns the entries of `before` that are not flagged in `outdated`, together with the `new` entries. All lists are
+/// sorted by name. The position of each new entry is found by binary search, because most entries are unchanged.
 fn merge(before: &[ClassEntry], outdated: &[bool], new: Vec<ClassEntry>) -> Vec<ClassEntry> {
     let mut acc = Vec::with_capacity(before.len() + new.len());
     let kept = |start: usize, end: usize| {
@@ -131,9 +135,8 @@ fn sort(classes: &mut [ClassEntry]) {
     classes.sort_by(|a, b| a.member.as_bytes().cmp(b.member.as_bytes()));
 }
 
-/// Sets the flags in `marks` of the entries that belong to `path`: the class file at this path or, if the path was a
-/// folder, all class files below it. `marks` has a flag for each entry of `classes`; `member` is the name of `path`
-/// inside the container.
+/// Marks the entries that belong to `path`: the class file at this path or, if the path was a folder, all class files
+/// below it. `marks` has a flag for each entry of `classes`; `member` is `path` relative to the class folder.
 fn mark(classes: &[ClassEntry], member: &str, path: &Path, marks: &mut [bool]) {
     // The names `m`, and those that begin with `m/`: between these two groups there may be others, such as
     // `m.class`.
@@ -162,8 +165,9 @@ fn container(at: &At<'_>, classes: Vec<ClassEntry>) -> LoadedContainer {
     }
 }
 
-/// Makes the container of a class file that is an input by itself, so that its path does not determine the class
-/// name.
+/// Makes the container of a single class file that was given as an input. The path of such a file does not determine
+/// the name of the class. `size` is in bytes; `content` is `None` if the file is read each time its bytes are
+/// requested.
 pub(crate) fn single(at: &At<'_>, size: u64, content: Option<Arc<FileContent>>) -> LoadedContainer {
     let place = Place::File(Arc::new(FilePlace { path: at.path.to_owned(), content }));
     let entry = ClassEntry { member: at.name.into(), root_len: 0, place, size };
@@ -186,7 +190,8 @@ struct Walk<'a> {
     classes: Vec<ClassEntry>,
     problems: &'a mut Vec<Problem>,
     visited: BTreeSet<PathBuf>,
-    /// The symbolic links to folders that are still to be followed: the name inside the container, and the path.
+    /// The symbolic links to folders that are still to be followed: for each, its path relative to the class folder,
+    /// and its path on disk.
     links: Vec<(String, PathBuf)>,
     is_irregular: bool,
 }
@@ -197,8 +202,10 @@ impl<'a> Walk<'a> {
         Walk { container, files, classes, problems, visited, links, is_irregular: false }
     }
 
-    /// Lists folders and all folders below them, without following links. `stack` has, for each folder, its name
-    /// inside the container and its path. The stack is explicit, because the depth is not limited.
+    /// Lists the folders in `stack` and all folders below them, without following symbolic links. Each folder is
+    /// given by its path relative to the class folder, and its path on disk. Folders directly below the class folder
+    /// whose names are in `skip` are ignored. A stack is used instead of recursion, because the nesting depth is not
+    /// limited.
     fn folders(&mut self, mut stack: Vec<(String, PathBuf)>, skip: &[&str]) {
         while let Some((member, folder)) = stack.pop() {
             let skip = if member.is_empty() { skip } else { &[] };

@@ -13,9 +13,9 @@ use crate::problem::Problem;
 /// The jars on the boot class path of a JDK 8, in class-path order.
 const BOOT_JARS: [&str; 6] = ["resources.jar", "rt.jar", "jsse.jar", "jce.jar", "charsets.jar", "jfr.jar"];
 
-/// Finds the JDK of this choice; `None` if there is none. Fails if the user chose a path that is not a JDK. If
-/// `JAVA_HOME` is not a JDK, adds a note and searches `PATH`. `variable` returns the value of an environment
-/// variable.
+/// Finds the JDK that `choice` designates. Returns `None` if the choice is to use no JDK, or if neither `JAVA_HOME`
+/// nor `PATH` leads to one. Fails if the user chose a path that is not a JDK. If `JAVA_HOME` is not a JDK, adds a
+/// note and searches `PATH`. `variable` returns the value of an environment variable.
 pub(crate) fn find(
     choice: &JdkChoice,
     variable: &dyn Fn(&str) -> Option<OsString>,
@@ -44,8 +44,8 @@ pub(crate) fn find(
     }
 }
 
-/// Returns the JDK with this home folder or image; an error if the path is not a JDK. `found_by` is how the path was
-/// found.
+/// Returns the JDK at `path`, which is the home folder or the image of the JDK; an error if there is no JDK. The
+/// result records `found_by`: `--jdk`, `JAVA_HOME` or `PATH`.
 fn at(path: &Utf8Path, found_by: &'static str, disk: &mut dyn Disk) -> anyhow::Result<JdkFound> {
     disk.looks_at(path.as_std_path());
     let metadata = std::fs::metadata(path).with_context(|| format!("{path}: cannot be opened"))?;
@@ -76,7 +76,7 @@ fn at(path: &Utf8Path, found_by: &'static str, disk: &mut dyn Disk) -> anyhow::R
     Ok((JdkInfo { home: home.to_owned(), version, implementor, feature, found_by }, files))
 }
 
-/// Returns the files of the class library below the home of a JDK or JRE; `None` if the folder is not such a home.
+/// Returns the files of the class library below `home`; `None` if this folder is not the home of a JDK or JRE.
 pub(crate) fn files_of(home: &Path, disk: &mut dyn Disk) -> Option<JdkFiles> {
     let image = home.join("lib/modules");
     disk.looks_at(&image);
@@ -99,8 +99,8 @@ pub(crate) fn files_of(home: &Path, disk: &mut dyn Disk) -> Option<JdkFiles> {
     (!jmods.is_empty()).then_some(JdkFiles::Archives(jmods))
 }
 
-/// Returns the files and folders of the modules on a module path. As for the JVM, an entry of the path is a jar, the
-/// folder of one module, or a folder with jars and folders of modules.
+/// Returns the jars and class folders of the modules on a module path. As for the JVM, each of `paths` is a jar, the
+/// folder of one module, or a folder that contains jars and folders of modules.
 pub(crate) fn module_files(
     paths: &[Utf8PathBuf],
     disk: &mut dyn Disk,
@@ -129,8 +129,8 @@ pub(crate) fn module_files(
     acc
 }
 
-/// Returns the modules for one entry of a module path. These are the path itself if it is a module or a file,
-/// otherwise the modules directly in the folder.
+/// Returns the modules for `path`, one entry of a module path: the path itself if it is a file or the folder of one
+/// module, otherwise the jars and module folders directly in it, sorted.
 fn modules_in(path: &Path, disk: &mut dyn Disk) -> anyhow::Result<Vec<PathBuf>> {
     if is_module(path, disk) || std::fs::metadata(path)?.is_file() {
         return Ok(vec![path.to_owned()]);
@@ -149,7 +149,7 @@ fn is_module(folder: &Path, disk: &mut dyn Disk) -> bool {
     descriptor.is_file()
 }
 
-/// Returns the files directly in a folder that have this extension, sorted; empty if the folder does not exist.
+/// Returns the files directly in a folder that have this extension, sorted; empty if the folder cannot be listed.
 pub(crate) fn files_with_extension(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let matches =
@@ -159,8 +159,8 @@ pub(crate) fn files_with_extension(folder: &Path, extension: &str) -> Vec<PathBu
     files
 }
 
-/// Returns the home of the first JDK that belongs to a `java` on a `PATH`. A `java` on the path is usually a link
-/// into its JDK.
+/// Returns the home folder of the first JDK whose `java` is in a folder of `path`, the value of `PATH`. Symbolic
+/// links are resolved, because such a `java` is usually a link into its JDK. `None` if no JDK is found.
 fn home_on_path(path: &OsString, disk: &mut dyn Disk) -> Option<Utf8PathBuf> {
     std::env::split_paths(path).find_map(|folder| {
         disk.looks_at(&folder.join("java"));
@@ -175,7 +175,8 @@ fn utf8(path: PathBuf) -> anyhow::Result<Utf8PathBuf> {
     Utf8PathBuf::from_path_buf(path).map_err(|it| anyhow::anyhow!("{}: the path is not UTF-8", it.display()))
 }
 
-/// Returns the value of `key` in the text of a `release` file, which has lines `KEY="value"`.
+/// Returns the value of `key` in `text`, the content of the file `release` of a JDK, which has lines `KEY="value"`;
+/// `None` if the key is missing or its value is empty.
 fn release_value(text: &str, key: &str) -> Option<String> {
     text.lines().find_map(|line| {
         let value = line.trim().strip_prefix(key)?.strip_prefix('=')?;
@@ -183,7 +184,8 @@ fn release_value(text: &str, key: &str) -> Option<String> {
     })
 }
 
-/// Returns the feature release of a version: 8 for `1.8.0_402`, 17 for `17.0.15`, 25 for `25-ea`.
+/// Returns the feature release of a Java version: 8 for `1.8.0_402`, 17 for `17.0.15`, 25 for `25-ea`. `None` if the
+/// text does not begin with a number.
 fn feature_of_version(version: &str) -> Option<u16> {
     let mut numbers = version.split(|it: char| !it.is_ascii_digit()).map(str::parse::<u16>);
     match numbers.next()?.ok()? {

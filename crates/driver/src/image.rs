@@ -13,16 +13,17 @@ use crate::image_map::ImageMap;
 use crate::problem::Problem;
 use ide::Role;
 
-/// The maximum total length of the names in a JDK image in bytes, as a multiple of the size of the image. In real
-/// images the total length is a fraction of the size.
+/// A limit on the total length of the class names in a JDK image, as a multiple of the size of the image. Classes
+/// beyond the limit are left out. In real images the total length is a fraction of the size.
 const MAX_NAMES: usize = 16;
 
-/// Returns whether a file that begins with these bytes is a JDK image, of either byte order.
+/// Returns whether `start`, the first bytes of a file, are those of a JDK image, in either byte order.
 pub(crate) fn is_image(start: &[u8]) -> bool {
     start.starts_with(&[0xCA, 0xFE, 0xDA, 0xDA]) || start.starts_with(&[0xDA, 0xDA, 0xFE, 0xCA])
 }
 
-/// Makes the container of a JDK image, with its class candidates sorted by module, package and name.
+/// Makes the container of a JDK image, with its classes sorted by module, package and name. Adds a problem for
+/// resources that are left out.
 pub(crate) fn list(
     map: Arc<ImageMap>,
     name: &str,
@@ -59,7 +60,8 @@ pub(crate) fn list(
         let names = resources.iter().fold(0, |acc: usize, it| acc.saturating_add(it.name_len()));
         let Some(rest) = room.checked_sub(names) else {
             let what = format!(
-                "the names in the image take more than {MAX_NAMES} times its size; further classes are left out"
+                "the image is damaged: the names of its classes would take more than {MAX_NAMES} \
+                 times the size of the image; the remaining classes are left out"
             );
             problems.push(Problem::error(name, what));
             break;
@@ -95,7 +97,7 @@ fn class_entry(resource: &Resource<'_>) -> ClassEntry {
 }
 
 /// Returns the feature release of a JDK image, according to the class-file version of its `java/lang/Object` (JVMS
-/// table 4.1-A); `None` if the image has no such class.
+/// table 4.1-A); `None` if this class cannot be found or read.
 pub(crate) fn feature_of(map: &ImageMap) -> Option<u16> {
     use crate::container::Scratch;
     let object = map.image().find(b"/java.base/java/lang/Object.class")?;

@@ -27,7 +27,7 @@ impl ImageMap {
         let file = File::open(path).context("cannot be opened")?;
         // SAFETY: the map is read-only, and the file is a `lib/modules` image, which a JDK never changes after its
         // installation: a JVM maps the file itself, so rewriting it in place would kill running JVMs too.
-        let map = unsafe { Mmap::map(&file) }.context("cannot be mapped into memory")?;
+        let map = unsafe { Mmap::map(&file) }.context("the JDK image cannot be mapped into memory")?;
         ImageMap::new(Bytes::Mapped(map))
     }
 

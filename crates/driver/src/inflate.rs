@@ -4,7 +4,7 @@ use libdeflater::{DecompressionError, Decompressor};
 
 use vfs::jimage::content::{Inflate, MAX_RESOURCE, inflate_bound};
 
-/// A decompressor with its tables, which is reused from entry to entry.
+/// A decompressor whose tables are allocated once and reused for all entries.
 pub(crate) struct Inflater(Decompressor);
 
 impl Inflater {
@@ -12,10 +12,11 @@ impl Inflater {
         Inflater(Decompressor::new())
     }
 
-    /// Decompresses raw deflate data into the first `size` bytes of `buffer`, which is enlarged if necessary. `size`
-    /// is the size that the archive claims. Returns whether the data yields more bytes: the JVM reads the claimed
-    /// number of bytes and ignores the rest. Allocates no more than the data can decompress to, and never more than
-    /// the limit for an entry.
+    /// Decompresses raw deflate data. The result is in the first `size` bytes of `buffer`, where `size` is the size
+    /// that the archive claims. Returns false if the data yields exactly `size` bytes, and true if it yields more;
+    /// the bytes after the first `size` are ignored, as by the JVM. Fails if the data is broken or yields fewer
+    /// bytes, or if `size` is above `MAX_RESOURCE`. `buffer` is enlarged if necessary, to at most the largest size to
+    /// which this amount of data can decompress.
     pub(crate) fn deflate(&mut self, input: &[u8], size: u64, buffer: &mut Vec<u8>) -> Result<bool, String> {
         if size > MAX_RESOURCE {
             return Err(format!(
@@ -41,9 +42,10 @@ impl Inflater {
         }
     }
 
-    /// Decompresses data that yields more than the claimed `size` bytes, and returns true. Fails if the data yields
-    /// more than four times the claimed size and more than 1 MiB. The library cannot decompress only a part of the
-    /// data.
+    /// Decompresses `input` into `buffer`, after an attempt has shown that the result is larger than `size`, the size
+    /// that the archive claims. Returns true, which means that the claimed size is too small. Fails if the result is
+    /// larger than 1 MiB and than four times the claimed size. All of `input` is decompressed, because libdeflater
+    /// cannot decompress only a part of it.
     fn more_than_claimed(&mut self, input: &[u8], size: usize, buffer: &mut Vec<u8>) -> Result<bool, String> {
         let room = size.saturating_mul(4).max(1 << 20).min(inflate_bound(input.len() as u64) as usize);
         match self.unpack(input, room, buffer) {

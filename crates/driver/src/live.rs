@@ -1,5 +1,5 @@
-//! A result that is kept current while the world changes: the [`Session`] receives the changes of the world, and
-//! worker threads compute the new result.
+//! A result that is kept current while the containers change: the [`Session`] receives the changes, and worker
+//! threads compute the new result.
 
 use std::any::Any;
 use std::ops::ControlFlow;
@@ -15,14 +15,17 @@ use crate::feed::{Feed, Reading};
 use crate::parallel::{map_here, map_ordered, message};
 use crate::world::LoadedWorld;
 
-/// A session that keeps a result current, and the feed that passes the changed classes to the session.
+/// A session that keeps the result of an analysis current, and the feed that passes the changed classes to the
+/// session.
 pub struct Live {
-    /// Compares each loaded world with the contents of the database, and makes the changes of the database.
+    /// Compares newly loaded containers with the contents of the database, and determines the change that updates the
+    /// database.
     pub feed: Feed,
-    /// The session that computes the result.
+    /// The session that stores the current result, and creates the jobs that compute the next one.
     pub session: Session,
     threads: usize,
-    /// The numbers of library classes, and of their methods, that were parsed since the last result.
+    /// The number of library classes that were parsed since the session received its last result, and the number of
+    /// their methods.
     read: (usize, usize),
     has_bug: bool,
 }
@@ -31,8 +34,8 @@ pub struct Live {
 pub enum Work {
     /// The computation was cancelled, because the program changed meanwhile.
     Cancelled,
-    /// The analysis of these classes panicked; each is given with the message of the panic. The classes must be left
-    /// out ([`Live::leave_out`]), and the result computed again.
+    /// The analysis of these classes panicked; each is given with the message of the panic. The caller must leave the
+    /// classes out ([`Live::leave_out`]) and compute the result again.
     Broken(Vec<(FileId, String)>),
     /// The analysis of the program as a whole panicked, or a thread could not be started; with the reason.
     Failed(String),
@@ -42,28 +45,28 @@ pub enum Work {
 
 /// A result that was computed, but not yet passed to the session ([`Live::take`]).
 pub struct Done {
-    /// The result for the program as a whole, and which classes had to be analysed again.
+    /// The answer about the program as a whole, and the list of the classes whose answers had to be recomputed.
     pub update: Update,
     classes: Vec<(FileId, ClassState)>,
-    /// The classes for which computing the result panicked, each with the message of the panic.
+    /// The classes whose answers could not be computed because of a panic, each with the message of the panic.
     bugs: Vec<(FileId, String)>,
 }
 
-/// The maximum number of classes that are handled by a single thread. For few classes, starting more threads, each
-/// with a copy of the exception sets, would take longer.
+/// Up to this number of classes, a single thread handles all of them. Starting more threads, each with a copy of the
+/// exception sets, would take longer than the work.
 const FEW: usize = 64;
 
 impl Live {
-    /// Creates a session for `question` with an empty database. `reading` selects the containers from which classes
-    /// are read; `threads` is the number of worker threads.
+    /// Creates a session for `question` with an empty database. `reading` tells whether only the classes of the
+    /// program are read, or also those of the libraries and of the JDK; `threads` is the number of worker threads.
     pub fn new(question: Question, reading: Reading, threads: usize) -> Live {
         let (feed, session) = (Feed::new(reading, threads), Session::new(question));
         Live { feed, session, threads, read: (0, 0), has_bug: false }
     }
 
-    /// Passes the current world to the session, which cancels work in progress. Classes that the JVM would not find
-    /// must have been removed from the world ([`settle`](crate::packages::settle)). If `cancelled` returns true while
-    /// classes are read, the session is left unchanged, and the result is `false`.
+    /// Passes the containers of `world` and the settings to the session, which cancels a running computation. The
+    /// caller must first remove the classes that the JVM would not find ([`settle`](crate::packages::settle)).
+    /// Returns true; or false, with the session left unchanged, if `cancelled` returned true while classes were read.
     ///
     /// # Errors
     /// Fails if a worker thread cannot be started.
@@ -80,7 +83,7 @@ impl Live {
         Ok(true)
     }
 
-    /// Returns a job for [`work`], which computes the result for the current world.
+    /// Returns the job with which [`work`] computes the result for the current containers.
     pub fn job(&self) -> Job {
         self.session.job(self.feed.paths())
     }
@@ -92,18 +95,20 @@ impl Live {
         self.session.take(done.update, done.classes)
     }
 
-    /// Excludes classes whose analysis panicked from the program, until the classes change.
+    /// Excludes these classes from the program until they change, because their analysis panicked. Each class is
+    /// given with the message of the panic.
     pub fn leave_out(&mut self, classes: Vec<(FileId, String)>) {
         self.has_bug = true;
         self.session.leave_out(classes);
     }
 
-    /// Returns whether the analysis of some class has panicked.
+    /// Returns whether the analysis of any class has panicked since the session was created.
     pub fn has_bug(&self) -> bool {
         self.has_bug
     }
 
-    /// Returns the number of library classes that were parsed since the last result, and the number of their methods.
+    /// Returns the number of library classes that were parsed since the session received its last result, and the
+    /// number of their methods.
     pub fn read(&self) -> (usize, usize) {
         self.read
     }
@@ -115,14 +120,14 @@ impl Live {
 }
 
 impl Done {
-    /// Returns the classes that were analysed again for this result, each with its state.
+    /// Returns the classes that were analysed again for this result, each with the new answer about it.
     pub fn classes(&self) -> &[(FileId, ClassState)] {
         &self.classes
     }
 }
 
-/// Computes the result of a job with this number of threads. Drops the job and its snapshot of the database at the
-/// end.
+/// Computes the result of `job` on `threads` threads. The job, with its snapshot of the database, is dropped before
+/// the function returns.
 pub fn work(job: Job, threads: usize) -> Work {
     let edited = job.edited();
     let broken: Vec<(FileId, String)> = match each(&job, &edited, threads, |job, it| job.prepare(it)) {
@@ -160,7 +165,8 @@ pub fn work(job: Job, threads: usize) -> Work {
 enum Each<T> {
     Cancelled,
     Failed(String),
-    /// For each file, its result or the message of the panic.
+    /// The work on all files was done: for each file, the result, or the message of the panic if the work on this
+    /// file panicked.
     Done(Vec<(FileId, Result<T, String>)>),
 }
 

@@ -11,9 +11,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::modules::Module;
 
-/// Returns, for each container and each of its entries, whether the JVM's class loaders ignore the class that the
-/// entry defines. The inner list may be empty if they ignore none. Reports ignored classes of the program one by one,
-/// those of libraries as a count.
+/// Returns, for each container, a list with a flag for each of its entries: whether the JVM's class loaders ignore
+/// the class that the entry defines. The list may be empty if no class of the container is ignored. Adds to
+/// `problems` a problem for each ignored class of the program; for each library with ignored classes, only one
+/// problem with their number.
 pub(crate) fn passed_over(
     world: &LoadedWorld,
     modules: &[Module],
@@ -24,21 +25,21 @@ pub(crate) fn passed_over(
     containers.map(|(idx, it)| owners.passed_over(idx, it, problems)).collect()
 }
 
-/// The containers that own the packages of the JDK and of named modules, so that class loaders look for the classes
-/// of these packages only there.
+/// The containers that own the packages of the JDK and of named modules. Class loaders look for classes of these
+/// packages there first, or only there.
 struct Owners<'a> {
     world: &'a LoadedWorld,
     modules: &'a [Module],
-    /// For each package, the index of the first container that has classes of it, and the index of the module to
-    /// which the package belongs (`None` if it belongs to no named module).
+    /// For each package of the JDK or the module path, the index of the first container that has classes of the
+    /// package, and the index of the module to which the package belongs (`None` if it belongs to no named module).
     packages: FxHashMap<&'a str, (usize, Option<usize>)>,
-    /// For each class whose package also occurs in further containers, the index of the container that defines the
-    /// class.
+    /// For each class of the JDK or the module path whose package also occurs in a container outside the JDK: the
+    /// index of the first container that defines the class.
     classes: FxHashMap<&'a str, usize>,
     has_platform: bool,
 }
 
-/// The reason why the JVM's loaders ignore a class definition.
+/// The reason why the JVM's class loaders ignore a class definition.
 enum Why<'a> {
     Shadowed(&'a str),
     OtherModule(&'a str),
@@ -46,8 +47,8 @@ enum Why<'a> {
 }
 
 impl<'a> Owners<'a> {
-    /// Collects the containers that own packages. Returns `None` if there is neither a JDK nor a module, so that
-    /// class loaders ignore no class definition.
+    /// Collects the containers that own packages. Returns `None` if there is neither a JDK nor a named module, so
+    /// that class loaders ignore no class definition.
     fn of(world: &'a LoadedWorld, modules: &'a [Module]) -> Option<Owners<'a>> {
         let has_platform = world.containers.iter().any(|it| it.platform);
         if !has_platform && modules.is_empty() {
@@ -86,9 +87,9 @@ impl<'a> Owners<'a> {
         });
     }
 
-    /// Calls `it` with each entry that the JVM can find in the JDK, then with each entry that it can find on the
-    /// module path. The other arguments are the index of the entry's container and the index of its module, if it has
-    /// one.
+    /// Calls the function `it` with each entry that the JVM can find in the JDK, and then with each entry that the
+    /// JVM can find on the module path. The arguments are `self`, the index of the entry's container, the index of
+    /// the entry's module (`None` if the entry belongs to no named module), and the entry.
     fn each(&mut self, mut it: impl FnMut(&mut Self, usize, Option<usize>, &'a ClassEntry)) {
         let module_of: FxHashMap<(usize, &str), usize> = self
             .modules
@@ -119,7 +120,8 @@ impl<'a> Owners<'a> {
         }
     }
 
-    /// Returns, for each entry of a container, whether the JVM's loaders ignore it; empty if they ignore none.
+    /// Returns, for each entry of `container`, whether the JVM's class loaders ignore the entry; the list may be
+    /// empty if they ignore none. `idx` is the index of the container. Adds the ignored entries to `problems`.
     fn passed_over(&self, idx: usize, container: &LoadedContainer, problems: &mut Vec<Problem>) -> Vec<bool> {
         if !is_judged(container) {
             return Vec::new();
@@ -156,7 +158,7 @@ impl<'a> Owners<'a> {
             let more = if more == 0 {
                 String::new()
             } else {
-                format!("; {more} more classes of this container are left out, too")
+                format!("; {more} more classes of this container are also left out")
             };
             problems.push(Problem::note(container.display(entry), format!("{text}{more}")));
         }
@@ -188,8 +190,8 @@ impl<'a> Owners<'a> {
     }
 }
 
-/// Returns whether it is known which class loader uses the container, so that the rules for ignored classes apply.
-/// They apply neither to a JDK nor to a class file that is an input by itself.
+/// Returns whether the rules for ignored classes apply to the container: it is not a part of the JDK, and it is known
+/// which class loader uses it. The loader is unknown for a class file that is an input by itself.
 fn is_judged(container: &LoadedContainer) -> bool {
     !container.platform && container.loader != Loader::Other
 }
@@ -198,7 +200,7 @@ fn is_descriptor(entry: &ClassEntry) -> bool {
     entry.path().ends_with("module-info.class")
 }
 
-/// Returns the package of a class, given its path: `p/q` for `p/q/C.class`.
+/// Returns the package in the path of a class file: `p/q` for `p/q/C.class`.
 pub(crate) fn package(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |it| it.0)
 }

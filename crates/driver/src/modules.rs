@@ -8,37 +8,37 @@ use ide::ModuleInfo;
 use ide::module::module_info;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A named module.
+/// A named module of the JDK or of the module path.
 pub(crate) struct Module {
     /// The name of the module.
     pub(crate) name: String,
     /// The content of the module's descriptor; `None` for an automatic module.
     pub(crate) info: Option<ModuleInfo>,
-    /// The index of the container that holds the module.
+    /// The index of the container that holds the module, in the list of loaded containers.
     pub(crate) container: usize,
-    /// The folder of the module inside the container, because a JDK image holds many modules; empty if the container
-    /// holds only this module.
+    /// The folder of the module inside the container; empty if the container holds only this module. A JDK image
+    /// holds many modules, each in a folder of its own.
     pub(crate) root: String,
     /// Whether the module belongs to the JDK.
     pub(crate) platform: bool,
-    /// Whether the module is in the module graph when the program runs.
+    /// Whether the module is resolved, that is, whether it is in the module graph when the program runs.
     pub(crate) resolved: bool,
 }
 
-/// The path of a descriptor below the root of its module.
+/// The path of a module descriptor, relative to the root folder of the module.
 pub(crate) const DESCRIPTOR: &str = "module-info.class";
 
-/// The modules that were found.
+/// The named modules that were found in the loaded containers.
 pub(crate) struct Modules {
     /// All modules: first the modules of the JDK, then those of the module path.
     pub(crate) all: Vec<Module>,
-    /// The indices of the containers whose module is also in an earlier container, so that the JVM ignores their
-    /// classes.
+    /// The indices of the containers whose module has the name of a module that was found earlier; the JVM ignores
+    /// the classes in these containers.
     pub(crate) hidden: Vec<usize>,
 }
 
-/// Finds the named modules of a world. Adds descriptors that cannot be read, and modules that an earlier module of
-/// the same name hides, to `problems`.
+/// Finds the named modules in the loaded containers. Adds to `problems` the containers of the module path whose
+/// module cannot be determined, or is hidden by an earlier module of the same name.
 pub(crate) fn modules(world: &LoadedWorld, problems: &mut Vec<Problem>) -> Modules {
     let mut modules: Vec<Module> = Vec::new();
     let mut hidden = Vec::new();
@@ -67,8 +67,8 @@ pub(crate) fn modules(world: &LoadedWorld, problems: &mut Vec<Problem>) -> Modul
     Modules { all: modules, hidden }
 }
 
-/// Adds the modules in a container of the JDK, which has the index `idx`. A descriptor that cannot be read adds no
-/// module, because the exports of its module are unknown.
+/// Adds to `modules` the modules in a container of the JDK; `idx` is the index of the container. A module whose
+/// descriptor cannot be read is not added, because its exports are unknown.
 fn platform_modules(idx: usize, container: &LoadedContainer, modules: &mut Vec<Module>) {
     let mut scratch = Scratch::new();
     for entry in container.classes.iter().filter(|it| it.path() == DESCRIPTOR) {
@@ -86,8 +86,8 @@ fn platform_modules(idx: usize, container: &LoadedContainer, modules: &mut Vec<M
     }
 }
 
-/// Returns the module in a container of the module path, which has the index `idx`; `None`, with a problem, if it
-/// cannot be determined.
+/// Returns the module in a container of the module path; `idx` is the index of the container. If the module cannot be
+/// determined, adds a problem and returns `None`.
 fn path_module(idx: usize, container: &LoadedContainer, problems: &mut Vec<Problem>) -> Option<Module> {
     let module = |name, info| Module {
         name,
@@ -118,7 +118,7 @@ fn path_module(idx: usize, container: &LoadedContainer, problems: &mut Vec<Probl
         Ok(None) => {
             fault(
                 container.display(entry),
-                "the file declares no module, so unknown classes may be in the packages beside it".to_owned(),
+                "the file declares no module, so it is assumed that unknown classes may be in the packages of its container".to_owned(),
             );
             None
         }
@@ -132,9 +132,10 @@ fn path_module(idx: usize, container: &LoadedContainer, problems: &mut Vec<Probl
     }
 }
 
-/// Returns the name of an automatic module, derived from the name of its jar like in
-/// `java.lang.module.ModuleFinder.of`: without the version, and with a dot for each run of characters that are
-/// neither letters nor digits. `None` if the result is no legal module name.
+/// Derives the name of an automatic module from the path of its jar, by the rules of
+/// `java.lang.module.ModuleFinder.of`: the version is left out, and a dot replaces each run of characters that are
+/// neither letters nor digits. Returns `None` if the file has no extension `.jar`, or if the result is no legal
+/// module name.
 fn automatic_name(jar: &str) -> Option<String> {
     let file = jar.rsplit(['/', '\\']).next()?.strip_suffix(".jar")?;
     let version = file.match_indices('-').map(|it| it.0).find(|&at| {
@@ -148,10 +149,10 @@ fn automatic_name(jar: &str) -> Option<String> {
     legal.then(|| parts.join("."))
 }
 
-/// Determines which modules of the JDK are resolved when a program is started from the class path, together with the
-/// whole module path (JEP 261, "Root modules"). These are the default root modules, which export a package to all
-/// modules and are not incubator modules; the modules that they and the modules of the module path require; and the
-/// modules that provide services to any of these.
+/// Determines which modules are resolved when a program is started from the class path and all modules of the module
+/// path are roots (JEP 261, "Root modules"). Of the modules of the JDK, these are: the default root modules, that is,
+/// modules that export a package to all modules and are not incubator modules; the modules that a resolved module
+/// requires; and the modules that provide a service that a resolved module uses.
 fn resolve(modules: &mut [Module]) {
     let by_name: FxHashMap<String, usize> =
         modules.iter().enumerate().map(|(idx, it)| (it.name.clone(), idx)).collect();

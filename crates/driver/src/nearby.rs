@@ -11,18 +11,19 @@ use crate::homes::files_with_extension;
 use crate::open::path_text;
 use crate::world::{LoadedWorld, WorldSpec, list_archive};
 
-/// The maximum number of folders that are searched, each with its `lib` and `libs`.
+/// The maximum number of folders that are searched, each together with its subfolders `lib` and `libs`.
 const FOLDERS: usize = 16;
-/// The maximum number of archives that are listed.
+/// The maximum number of archives whose class files are listed.
 const ARCHIVES: usize = 128;
-/// The maximum total size of the listed archives in bytes; archives that would exceed it are skipped.
+/// The maximum total size in bytes of the archives whose class files are listed; an archive that would exceed it is
+/// skipped.
 const BYTES: u64 = 512 << 20;
-/// The maximum number of archives that are returned for one class.
+/// The maximum number of archives that [`nearby`] returns for one class.
 const NAMED: usize = 3;
 
-/// Returns the archives beside the inputs that contain classes of `wanted`, which are paths such as `p/C.class`. For
-/// each class that is found, the result has the names of the archives; an inner archive is written
-/// `outer.jar!/inner.jar`.
+/// Finds archives near the inputs and class-path entries that contain classes of `wanted`, a set of paths such as
+/// `p/C.class`. Returns a map from each class that was found to the names of the archives. An archive inside another
+/// one is written `outer.jar!/inner.jar`.
 pub fn nearby(
     spec: &WorldSpec,
     world: &LoadedWorld,
@@ -65,14 +66,14 @@ fn list(archive: &Path, release: u16, wanted: &FxHashSet<String>, found: &mut BT
     }
 }
 
-/// Returns the files that the containers of the world come from, without symbolic links.
+/// Returns the paths of the files and folders that the loaded containers come from, with symbolic links resolved.
 fn opened(world: &LoadedWorld) -> FxHashSet<PathBuf> {
     let files = world.containers.iter().map(|it| it.name.split("!/").next().unwrap_or(&it.name));
     files.filter_map(|it| std::fs::canonicalize(it).ok()).collect()
 }
 
-/// Returns the folders to search: those of the inputs and class-path entries, each once and after its `lib` and
-/// `libs`.
+/// Returns the folders to search for archives: each input or class-path entry that is a folder, and the folder that
+/// contains the input or entry. Each folder occurs once, and its subfolders `lib` and `libs` precede it.
 fn folders(spec: &WorldSpec) -> Vec<PathBuf> {
     let mut acc: Vec<PathBuf> = Vec::new();
     let mut seen: FxHashSet<PathBuf> = FxHashSet::default();

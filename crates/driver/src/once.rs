@@ -15,7 +15,7 @@ use crate::zip::Blob;
 use crate::{folder, image};
 use ide::Role;
 
-/// Reads each file or folder as it is on disk now.
+/// Access to the disk for a run without `watch`: reads each file or folder as it is on disk now.
 pub(crate) struct Once;
 
 impl Disk for Once {

@@ -22,31 +22,33 @@ use ide::Role;
 pub(crate) struct Opener<'a> {
     /// The Java release for which entries of multi-release archives are selected.
     pub(crate) release: u16,
-    /// The paths of the inputs that are the program, without symbolic links. Such a jar belongs to the program even
-    /// if the manifest of another jar names it first.
+    /// The paths of the inputs that make up the program, with symbolic links resolved. Such an input belongs to the
+    /// program even if the `Class-Path` of another jar leads to it first.
     pub(crate) app: FxHashSet<PathBuf>,
-    /// The files and folders on the module path, as paths without symbolic links.
+    /// The paths of the files and folders on the module path, with symbolic links resolved.
     pub(crate) modules: FxHashSet<PathBuf>,
     /// The access to the disk.
     pub(crate) disk: &'a mut dyn Disk,
-    /// The containers and declared classes found so far.
+    /// The containers found so far, and the classes that manifests and service files declare as starting points of
+    /// the program.
     pub(crate) found: Found,
     /// The problems found so far.
     pub(crate) problems: Vec<Problem>,
-    /// For each executable jar among the inputs, the packages that its manifest exports
+    /// For each executable jar among the inputs, its path and the packages that its manifest exports
     /// ([`crate::world::LoadedWorld::manifest_exports`]).
     pub(crate) manifest_exports: Vec<(String, Vec<String>)>,
     opened: FxHashSet<PathBuf>,
 }
 
-/// A file or folder that has just been opened, or that had been opened before.
+/// The result of opening a file or folder, which may have been opened already by an earlier call.
 struct Opened {
     real: PathBuf,
-    /// The manifest whose `Class-Path` is to be followed; empty if the file had been opened before.
+    /// The manifest whose `Class-Path` is to be followed; empty if there is none, or if an earlier call has opened
+    /// the file.
     manifest: Manifest,
 }
 
-/// The folders that have classes and jars of their own in an unpacked war or Spring Boot jar.
+/// The names of the folders in an unpacked war or Spring Boot jar that contain its classes and jars.
 const UNPACKED: [&str; 2] = ["WEB-INF", "BOOT-INF"];
 
 impl<'a> Opener<'a> {
@@ -64,8 +66,8 @@ impl<'a> Opener<'a> {
         }
     }
 
-    /// Opens a file or folder, and the jars that the `Class-Path` of its manifest names. A file that was opened
-    /// before is skipped.
+    /// Opens a file or folder, and the jars that the `Class-Path` of its manifest names. A file that this opener has
+    /// already opened is skipped.
     pub(crate) fn open(&mut self, path: &Path, role: Role) -> anyhow::Result<()> {
         // Jars whose manifests are still to be followed; the JVM searches them directly after the jar that names
         // them.
@@ -91,8 +93,8 @@ impl<'a> Opener<'a> {
         Ok(())
     }
 
-    /// Records the packages that the manifest of an executable jar exports. Of all manifests, the JVM reads these
-    /// attributes only in the manifest of the jar with which it is started.
+    /// If `jar` is executable (its manifest has a `Main-Class`), records the packages that the manifest exports. The
+    /// JVM reads the attributes for exports only in the manifest of the jar with which it is started.
     fn executable(&mut self, jar: &Path, manifest: &Manifest) {
         let exports: Vec<String> = ["Add-Exports", "Add-Opens"]
             .iter()
@@ -104,7 +106,8 @@ impl<'a> Opener<'a> {
         }
     }
 
-    /// Ends the class path: appends the containers of jars inside plain jars, which come last.
+    /// Ends the class path: appends to it the containers of jars that are inside plain jars, because these containers
+    /// come last.
     pub(crate) fn end_class_path(&mut self) {
         self.found.containers.append(&mut self.found.late);
     }
@@ -118,7 +121,8 @@ impl<'a> Opener<'a> {
         paths.iter().try_for_each(|it| self.open_one(it, role, true).map(|_| ()))
     }
 
-    /// Returns the files that the `Class-Path` in the manifest of a jar names, from the last to the first.
+    /// Returns the files that the `Class-Path` in the manifest of a jar names, from the last to the first; each with
+    /// its role and the name of the jar. Adds entries that are not files to the problems.
     fn class_path(
         &mut self,
         jar: &Path,
@@ -144,7 +148,8 @@ impl<'a> Opener<'a> {
         named
     }
 
-    /// Opens one file or folder, without the `Class-Path` of its manifest, unless it was opened before.
+    /// Opens one file or folder, unless it has been opened already. Does not open the files that the `Class-Path` of
+    /// its manifest names. `platform` tells whether the file belongs to the JDK.
     fn open_one(&mut self, path: &Path, role: Role, platform: bool) -> anyhow::Result<Opened> {
         self.disk.looks_at(path);
         let real =
@@ -173,7 +178,10 @@ impl<'a> Opener<'a> {
                 Step::Jdk(files, role) => self.open_jdk(&files, role)?,
                 Step::Open(path, role) => {
                     if let Err(error) = self.open(&path, role) {
-                        let what = format!("{:#}; its classes are missing", error.root_cause());
+                        let what = format!(
+                            "{:#}; the classes of this file or folder are missing",
+                            error.root_cause()
+                        );
                         self.problems.push(Problem::error(path_text(&path), what));
                     }
                 }
@@ -193,7 +201,8 @@ impl<'a> Opener<'a> {
         if self.modules.contains(real) { Loader::ModulePath } else { Loader::ClassPath }
     }
 
-    /// Determines how the file or folder at a path is opened. `real` is the path without symbolic links.
+    /// Determines the steps that open the file or folder at `path`. `real` is the path with symbolic links resolved;
+    /// `platform` tells whether the file or folder belongs to the JDK.
     fn plan(&mut self, path: &Path, real: PathBuf, role: Role, platform: bool) -> anyhow::Result<Plan> {
         let name = path_text(path);
         let metadata = std::fs::metadata(&real).with_context(|| format!("{name}: cannot be opened"))?;

@@ -13,54 +13,58 @@ use crate::modules::{DESCRIPTOR, Module, modules};
 use crate::problem::Problem;
 use crate::world::LoadedWorld;
 
-/// The packages that are closed (no unknown class belongs to them) or exported to all code, and the assumptions from
-/// which this follows.
+/// The packages that are closed (no unknown class belongs to them), the packages that are exported to all code, and
+/// the assumptions from which this follows.
 #[derive(Clone, Default)]
 pub struct Closing {
-    /// The closed packages, each with the reason; and the packages that options and manifests export.
+    /// The closed packages, each with the reason (sealed, or owned by a module); and the packages that options and
+    /// manifests export.
     pub packages: Packages,
     /// The assumptions about closed packages, one sentence each, for the output.
     pub assumptions: Vec<String>,
 }
 
-/// Settles successive versions of a world (see [`settle`]). If names, module descriptors and manifests are unchanged,
-/// the results that depend only on these are reused. The settled version of an unchanged container is shared.
+/// Does the work of the function [`settle`] for successive versions of the loaded containers. If the names of the
+/// entries, the module descriptors and the manifests are unchanged, the results that depend only on these are reused.
+/// An unchanged container is shared by the previous result and the new one.
 #[derive(Default)]
 pub struct Settler {
     last: Option<Settled>,
 }
 
-/// The result of settling a world ([`settle`]).
+/// The result of [`settle`]: the remaining entries of each container, and the findings about all containers together.
 struct Settled {
     containers: Vec<Judged>,
     findings: Findings,
 }
 
-/// A container as it was loaded, the decision which of its entries remain, and the container with only these entries.
+/// A container as it was loaded, the decision which of its entries remain, and the container with only the remaining
+/// entries.
 struct Judged {
     given: Arc<LoadedContainer>,
     verdict: Verdict,
     settled: Arc<LoadedContainer>,
 }
 
-/// The entries of a container that the JVM's class loaders may find.
+/// Which entries of a container the JVM's class loaders may find.
 #[derive(Clone, PartialEq, Eq)]
 enum Verdict {
     All,
     /// The loaders find none of the classes, because an earlier container holds a module of the same name.
     Nothing,
-    /// The loaders may find all entries except those whose flag is true.
+    /// The loaders may find all entries except those whose flag in this list is true.
     Without(Vec<bool>),
 }
 
-/// The results of [`settle`] for a world as a whole, and the settings and manifest attributes that led to them.
+/// What [`settle`] determined for all containers together (closed packages and problems), and the settings and
+/// manifest attributes on which this depends.
 struct Findings {
     asked: Asked,
     closing: Closing,
     problems: Vec<Problem>,
 }
 
-/// The settings and manifest attributes on which the result of [`settle`] depends.
+/// The settings and manifest attributes for which a result of [`settle`] was computed.
 #[derive(PartialEq, Eq)]
 struct Asked {
     trust_sealed: bool,
@@ -68,16 +72,16 @@ struct Asked {
     manifest_exports: Vec<(String, Vec<String>)>,
 }
 
-/// Settles a world: finds its modules, and removes the classes that the JVM's class loaders would not find. Returns
-/// which packages are closed, that is, to which packages no unknown class belongs. Adds problems to those of the
-/// world.
+/// Finds the modules in the containers of `world`, and removes the classes that the JVM's class loaders would not
+/// find. Returns which packages are closed, that is, to which packages no unknown class belongs. Adds the problems
+/// that it finds to those of `world`.
 pub fn settle(world: &mut LoadedWorld, settings: &Settings) -> Closing {
     Settler::default().settle(world, settings)
 }
 
 impl Settler {
-    /// Settles a world like the function [`settle`]. If a container was in the previous world and the same entries
-    /// are removed from it, the container without these entries is shared with that world.
+    /// Does the work of the function [`settle`]. If the previous call received the same container and removed the
+    /// same entries, both results share the container without these entries.
     pub fn settle(&mut self, world: &mut LoadedWorld, settings: &Settings) -> Closing {
         let asked = Asked {
             trust_sealed: settings.trust_sealed.value,
@@ -104,8 +108,9 @@ impl Settler {
     }
 }
 
-/// Settles a world (see [`settle`]) that is as it was loaded, without reusing earlier results for the world as a
-/// whole. `before` has the containers of the previous world.
+/// Computes the result of [`settle`] for containers as they were loaded. The modules, the entries to remove and the
+/// closed packages are determined again. `before` is the result of the previous call for each container; it is used
+/// only to share a container that is the same and loses the same entries.
 fn judge(world: &LoadedWorld, settings: &Settings, asked: Asked, before: &[Judged]) -> Settled {
     let mut problems = Vec::new();
     let modules = modules(world, &mut problems);
@@ -128,8 +133,8 @@ fn judge(world: &LoadedWorld, settings: &Settings, asked: Asked, before: &[Judge
     Settled { containers, findings: Findings { asked, closing, problems } }
 }
 
-/// Removes from each container the entries that its verdict excludes. If the container and the verdict are the same
-/// as in the previous world (`before`), the result of that world is reused.
+/// Removes from each container in `given` the entries that its verdict excludes. `before` is the result of the
+/// previous call of [`settle`] for each container; it is reused if the container and the verdict are the same.
 fn apply(given: &[Arc<LoadedContainer>], verdicts: Vec<Verdict>, before: &[Judged]) -> Vec<Judged> {
     let known: FxHashMap<*const LoadedContainer, &Judged> =
         before.iter().map(|it| (Arc::as_ptr(&it.given), it)).collect();
@@ -141,8 +146,8 @@ fn apply(given: &[Arc<LoadedContainer>], verdicts: Vec<Verdict>, before: &[Judge
     given.iter().zip(verdicts).map(apply).collect()
 }
 
-/// Returns whether the containers equal those of the previous world in everything that [`settle`] reads: loaders,
-/// manifests, names of entries, and contents of module descriptors.
+/// Returns whether the containers equal those of the previous call (`before`) in everything that [`settle`] reads:
+/// class loaders, manifests, names of entries, and contents of module descriptors.
 fn has_names_of(containers: &[Arc<LoadedContainer>], before: &[Judged]) -> bool {
     let is_same = |(now, before): (&Arc<LoadedContainer>, &Judged)| {
         let before = &before.given;
@@ -165,8 +170,8 @@ impl Verdict {
     }
 }
 
-/// Determines to which packages no unknown class belongs, because of modules and sealing manifests, and which
-/// packages options and manifests export.
+/// Determines the packages that are closed (no unknown class belongs to them) because of modules and sealing
+/// manifests, and the packages that options and manifests export.
 fn closing(
     world: &LoadedWorld,
     modules: &[Module],
@@ -206,9 +211,10 @@ fn holders(world: &LoadedWorld) -> Holders<'_> {
     holders
 }
 
-/// Makes the modules of the module path the owners of their packages. A package that is exported only to some modules
-/// counts as exported if one of them is absent, because the absent module may be added and use the package. A package
-/// that occurs in several containers gets no owner.
+/// Records in `owners` which module of the module path owns which package; no absent class belongs to a package that
+/// has an owner. A package that occurs in several containers gets no owner. A package that is exported only to some
+/// modules counts as exported if one of these modules is absent, because the absent module may be added and use the
+/// package.
 fn own_modules<'a>(
     modules: &[Module],
     holders: &Holders<'a>,
@@ -233,8 +239,8 @@ fn own_modules<'a>(
     }
 }
 
-/// Returns whether unknown code may use the public classes of this package of the module. `there` has the names of
-/// all present modules.
+/// Returns whether unknown code may use the public classes of `package` in `module`. `there` has the names of all
+/// present modules.
 fn is_exported(module: &Module, package: &str, there: &FxHashSet<&str>) -> bool {
     let Some(info) = module.info.as_ref().filter(|it| !it.open) else { return true };
     let to_absent = |to: &[String]| to.iter().any(|it| !there.contains(it.as_str()));
@@ -242,8 +248,8 @@ fn is_exported(module: &Module, package: &str, there: &FxHashSet<&str>) -> bool 
         || info.qualified.iter().any(|(of, to)| of == package && to_absent(to))
 }
 
-/// Closes each package (no unknown class belongs to it) that is sealed by the manifests of all containers with
-/// classes of the package.
+/// Records in `owners` the packages that are sealed by the manifests of all containers with classes of the package,
+/// so that no unknown class belongs to them.
 fn seal<'a>(
     world: &'a LoadedWorld,
     holders: &Holders<'a>,
@@ -265,7 +271,7 @@ fn seal<'a>(
             }
             Some(other) => {
                 let what = format!(
-                    "it has classes of the package {human}, which is sealed in {by}: \
+                    "the container has classes of the package {human}, which is sealed in {by}: \
                      the JVM loads the classes of the package from one place only, \
                      but it is assumed that unknown classes may be in the package"
                 );
@@ -284,7 +290,7 @@ fn seal<'a>(
     }
 }
 
-/// Adds the packages that `--add-exports` and the manifests of executable jars export.
+/// Adds to `closing` the packages that `--add-exports` and the manifests of executable jars export.
 fn add_exports(
     world: &LoadedWorld,
     modules: &[Module],
@@ -317,7 +323,8 @@ fn add_exports(
     }
 }
 
-/// Returns the package named by a text `module/package`; an error if the module or the package does not exist.
+/// Returns the package that `text` names in the form `module/package`; an error message if `text` has another form,
+/// or if the module or the package does not exist.
 fn exported_package(world: &LoadedWorld, modules: &[Module], text: &str) -> Result<String, String> {
     let Some((name, package_name)) = text.split_once('/') else {
         return Err("a package to export is written MODULE/PACKAGE".to_owned());
@@ -339,7 +346,7 @@ fn exported_package(world: &LoadedWorld, modules: &[Module], text: &str) -> Resu
     Err(format!("the module {name} has no package {package_name}"))
 }
 
-/// The maximum number of names that a sentence lists; further names are only counted.
+/// The maximum number of names that an assumption lists; further names are only counted.
 const LISTED: usize = 8;
 
 fn listed(names: &[&str]) -> String {

@@ -11,50 +11,52 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 /// be caught.
 const STACK_SIZE: usize = 64 << 20;
 
-/// The maximum number of items that a worker takes at a time. Passing items between threads costs as much as the work
-/// on a small class.
+/// The maximum number of items that a worker thread takes at a time. Several are taken together, because passing one
+/// item between threads costs as much as the work on a small class.
 const BATCH: usize = 64;
 
-/// The number of bytes by which the heap of a worker thread is made to grow in advance.
+/// The size in bytes of the block that a worker thread allocates and frees so that its heap grows in advance.
 const HEAP_STEP: usize = 4 << 20;
 
-/// The maximum number of batches, per thread, that are taken by workers and whose results were not yet passed to the
-/// sink.
+/// The maximum number of batches, per thread, that workers have taken and whose results the sink (the caller's
+/// function for results) has not received yet.
 const WINDOW_PER_THREAD: usize = 4;
 
-/// The error of an item on which the work panicked. A panic is a bug of ajar, and does not affect other items.
+/// The error for an item if the work on the item panicked. A panic is a bug of ajar, and does not affect other items.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Panicked {
     /// The message of the panic.
     pub message: String,
 }
 
-/// The results of one batch of items.
+/// The results of one batch of items, in the order of the items.
 type Batch<T> = Vec<Result<T, Panicked>>;
 
-/// The batches of items that workers have taken and whose results the sink has not received yet. This value is shared
-/// by the workers and the calling thread.
+/// The batches of items that workers have taken and whose results the sink (the caller's function for results) has
+/// not received yet. The workers and the calling thread share this value.
 struct Window<T> {
-    /// The index of the next batch to be taken by a worker.
+    /// The index of the next batch that a worker will take.
     next: usize,
     /// The index of the first batch whose results the sink has not received yet.
     first: usize,
-    /// The results of the batches from `first` on; `None` for a batch in progress.
+    /// The results of the taken batches, beginning with the batch `first`; `None` for a batch on which a worker is
+    /// still working.
     results: VecDeque<Option<Batch<T>>>,
     stop: bool,
 }
 
 struct Shared<T> {
     window: Mutex<Window<T>>,
-    /// Signalled when a worker may take another batch, or when the workers shall stop.
+    /// Signalled when a worker may take another batch, or when the workers must stop.
     room: Condvar,
-    /// Signalled when the results of the first batch are ready.
+    /// Signalled when the results of the first batch in the window are ready.
     ready: Condvar,
 }
 
 /// Calls `work` on each item in `threads` threads, and passes the results to `sink` in the order of the items, on the
-/// calling thread. Each thread has a state made by `state`, which is replaced by a new one after a panic. Ends early
-/// if `sink` returns `Break`, and returns that value. Fails if a thread cannot be started.
+/// calling thread. If `work` panics, the result is an error. Each thread has a state made by `state`, which is
+/// replaced by a new one after a panic. Ends early if `sink` returns `Break`, and returns that value. Fails if a
+/// thread cannot be started.
 pub fn map_ordered<I, S, T, B>(
     items: &[I],
     threads: usize,
@@ -94,7 +96,8 @@ where
     })
 }
 
-/// Calls `work` on each item and passes the results to `sink`, like [`map_ordered`], but all on the calling thread.
+/// Calls `work` on each item and passes the results to `sink`, like [`map_ordered`], but does both on the calling
+/// thread.
 pub fn map_here<I, T, B>(
     items: &[I],
     work: impl Fn(&I) -> T,
@@ -144,8 +147,8 @@ fn worker<I, S, T>(
 
 /// Lets the heap of this thread grow in a few large steps instead of many small ones, by allocating and freeing a
 /// large block. In glibc the heap of a thread other than the main thread grows by single pages, each with a system
-/// call: reading a JDK takes twenty thousand calls. The freed block stays in the heap, and its pages are not touched
-/// before they are used.
+/// call; without this function, reading a JDK takes twenty thousand such calls. The freed block stays in the heap,
+/// and its pages are not touched before they are used.
 fn grow_in_big_steps() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(HEAP_STEP)));
 }
@@ -157,8 +160,8 @@ impl<T> Shared<T> {
         self.window.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the index of the next batch for a worker, after waiting for room in the window; `None` if the workers
-    /// shall stop.
+    /// Takes the next batch for a worker, and returns the index of the batch. Waits while the window has `limit`
+    /// batches or more. Returns `None` if the workers must stop.
     fn take(&self, limit: usize) -> Option<usize> {
         let mut window = self.lock();
         while !window.stop && window.next - window.first >= limit {
@@ -184,7 +187,8 @@ impl<T> Shared<T> {
         }
     }
 
-    /// Waits for the results of the first batch that the sink has not received, and returns them.
+    /// Waits for the results of the first batch in the window, removes the batch from the window, and returns the
+    /// results.
     fn first_results(&self) -> Batch<T> {
         let mut window = self.lock();
         loop {
@@ -208,7 +212,7 @@ impl<T> Drop for Stopper<'_, T> {
     }
 }
 
-/// Returns the message of a panic, given its payload.
+/// Returns the message of a panic, given its payload; a fixed text if the payload is not a string.
 pub(crate) fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|it| (*it).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned())

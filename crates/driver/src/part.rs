@@ -13,18 +13,18 @@ use crate::image;
 use crate::image_map::ImageMap;
 use crate::zip::Blob;
 
-/// The kind of a file, as far as it can be an input.
+/// The kind of an input file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileKind {
     /// The file is a JDK image.
     Image,
     /// The file is a class file.
     Class,
-    /// The file is an archive, or of an unknown kind and opened as an archive.
+    /// The file is an archive, or a file of an unknown kind, which is opened as an archive.
     Archive,
 }
 
-/// Returns the kind of a file, given its path and first bytes.
+/// Returns the kind of a file, given its path and its first bytes (at least four if the file has them).
 pub(crate) fn kind_of(path: &Path, start: &[u8]) -> FileKind {
     if image::is_image(start) {
         FileKind::Image
@@ -44,14 +44,15 @@ pub(crate) fn image(at: &At<'_>, map: Arc<ImageMap>) -> Part {
 }
 
 /// Makes the part (containers and declarations) of a class file that is an input by itself, so that its path does not
-/// determine the class name. `content` is `None` if the file is to be read on demand.
+/// determine the class name. `size` is the size of the file in bytes. `content` is `None` if the file is to be read
+/// later, when its content is needed.
 pub(crate) fn class_file(at: &At<'_>, size: u64, content: Option<Arc<FileContent>>) -> Part {
     let container = folder::single(at, size, content);
     Part { containers: vec![Arc::new(container)], ..Part::default() }
 }
 
-/// Makes the part (containers and declarations) of an archive. `inner` has the inner archives that were decompressed
-/// earlier, to be reused; `None` if the archive is opened only once.
+/// Makes the part (containers and declarations) of an archive. `inner` has the decompressed inner archives of the
+/// previous version, to be reused, and receives those of this version; `None` if the archive is opened only once.
 ///
 /// # Errors
 /// Fails if the archive cannot be read at all; the error is the reason.
@@ -69,7 +70,8 @@ pub(crate) fn archive(at: &At<'_>, blob: Blob, inner: Option<&mut Inner>) -> Res
     Ok(Part { containers, late, declared, problems, manifest })
 }
 
-/// Makes the part (containers and declarations) of a class folder, without the folders `skip` directly below it.
+/// Makes the part (containers and declarations) of a class folder. `skip` names the folders directly below it that
+/// are left out.
 pub(crate) fn folder(at: &At<'_>, skip: &[&str], files: &mut dyn Files) -> Part {
     let mut part = Part::default();
     part.containers.push(Arc::new(folder::open(at, skip, files, &mut part.problems)));
@@ -77,9 +79,9 @@ pub(crate) fn folder(at: &At<'_>, skip: &[&str], files: &mut dyn Files) -> Part 
     part
 }
 
-/// Updates the part (containers and declarations) `before` of a class folder that has since changed only at `paths`,
-/// which are relative to the folder. The result is `None` if the whole folder must be read again
-/// ([`folder::update`]).
+/// Makes the part (containers and declarations) of a class folder from its previous part `before`. The folder has
+/// changed since then only at `paths`, which are relative to the folder. Returns `None` if the whole folder must be
+/// read again ([`folder::update`]).
 pub(crate) fn updated_folder(
     at: &At<'_>,
     skip: &[&str],

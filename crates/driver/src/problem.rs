@@ -16,9 +16,11 @@ pub struct Problem {
 /// The severity of a problem.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Severity {
-    /// The input is irregular, but is treated as by the JVM, and no class is left out because of this.
+    /// The input is irregular, but is treated as by the JVM: no class that the JVM would find is left out because of
+    /// this.
     Note,
-    /// A part of the input could not be read, and is left out.
+    /// A part of the input could not be read. [`Problem::what`] describes the fault, and what was left out or assumed
+    /// because of it.
     Error,
 }
 

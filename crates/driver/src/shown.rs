@@ -1,4 +1,4 @@
-//! The classes of a world that results are about: those of the program that the JVM would find.
+//! The classes that results are about: those of the program that the JVM would find.
 
 use rustc_hash::FxHashMap;
 
@@ -6,17 +6,19 @@ use crate::container::LoadedContainer;
 use crate::world::LoadedWorld;
 use ide::Role;
 
-/// The classes that results are about, and the classes of the program that are left out.
+/// The classes of the program, divided into those that results are about, and those that are left out.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Shown {
-    /// For each shown class, the indices of its container and entry; in class-path order, then directory order.
+    /// The classes that results are about: for each, the index of its container and the index of its entry in the
+    /// container; in class-path order, and in the order of the entries within a container.
     pub classes: Vec<(usize, usize)>,
     /// The classes that are left out of the program because the JVM does not find them: for each, the display path
     /// and the reason.
     pub left_out: Vec<(String, String)>,
 }
 
-/// Returns the classes of the program in class-path order, without those that the JVM would not find.
+/// Returns the classes of the program in class-path order, and separately those that are left out because the JVM
+/// would not find them.
 pub fn shown(world: &LoadedWorld) -> Shown {
     let mut first: FxHashMap<&str, &LoadedContainer> = FxHashMap::default();
     let mut shown = Shown::default();

@@ -3,39 +3,43 @@
 
 use std::time::Duration;
 
-/// The number of ticks per second in the times of `/proc/*/stat`; the kernel's interface fixes it to 100 on common
-/// machines.
+/// The number of clock ticks per second, in which `/proc/*/stat` gives times; the kernel's interface fixes it to 100
+/// on common machines.
 const TICKS: u64 = 100;
 
-/// Returns the peak resident memory of the process in bytes, including the pages of mapped files.
+/// Returns the peak resident memory of the process in bytes, including the pages of mapped files; `None` without
+/// `/proc`.
 pub fn peak_memory() -> Option<u64> {
     status_value(&std::fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
 }
 
-/// Returns the present resident memory of the process in bytes, without the pages of mapped files.
+/// Returns the present resident memory of the process in bytes, without the pages of mapped files; `None` without
+/// `/proc`.
 pub fn own_memory() -> Option<u64> {
     status_value(&std::fs::read_to_string("/proc/self/status").ok()?, "RssAnon:")
 }
 
-/// Returns the processor time of all threads of the process, in user code and in the kernel.
+/// Returns the processor time of all threads of the process, in user code and in the kernel; `None` without `/proc`.
 pub fn process_time() -> Option<Duration> {
     stat_time(&std::fs::read_to_string("/proc/self/stat").ok()?)
 }
 
-/// Returns the part of [`process_time`] that was spent in user code, not in the kernel.
+/// Returns the part of [`process_time`] that was spent in user code, not in the kernel; `None` without `/proc`.
 pub fn user_time() -> Option<Duration> {
     user_and_system(&std::fs::read_to_string("/proc/self/stat").ok()?).map(|it| it.0)
 }
 
-/// Returns the number of bytes in the line `NAME:   1234 kB` of `/proc/self/status`, whose text is `status`.
+/// Returns the value in bytes of the line `NAME:   1234 kB` in `status`, the text of `/proc/self/status`. `name`
+/// includes the colon. `None` if there is no such line.
 fn status_value(status: &str, name: &str) -> Option<u64> {
     let line = status.lines().find_map(|it| it.strip_prefix(name))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kib.checked_mul(1024)
 }
 
-/// Returns the user time and the system time, fields 14 and 15 of `/proc/self/stat`. The second field is the
-/// program's name in parentheses, which may contain any characters.
+/// Returns the user time and the system time of the process: fields 14 and 15 of `stat`, the text of
+/// `/proc/self/stat`. `None` if the text is malformed. The second field is the program's name in parentheses, which
+/// may contain any characters.
 fn user_and_system(stat: &str) -> Option<(Duration, Duration)> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_ascii_whitespace().skip(11);
@@ -46,7 +50,8 @@ fn user_and_system(stat: &str) -> Option<(Duration, Duration)> {
     Some((time()?, time()?))
 }
 
-/// Returns the sum of user time and system time in `/proc/self/stat`.
+/// Returns the sum of user time and system time of the process, given `stat`, the text of `/proc/self/stat`; `None`
+/// if the text is malformed.
 fn stat_time(stat: &str) -> Option<Duration> {
     let (user, system) = user_and_system(stat)?;
     user.checked_add(system)

@@ -1,5 +1,5 @@
-//! The world as found on disk: the inputs, class path, module path and JDK, opened and listed. The bytes of classes
-//! are read on demand.
+//! The loaded world (program, libraries and JDK) as found on disk: the inputs, class path, module path and JDK,
+//! opened and listed. The bytes of classes are read on demand.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,10 +32,10 @@ pub struct WorldSpec {
     pub class_path: Vec<Utf8PathBuf>,
     /// The module path: modules, and folders of modules.
     pub module_path: Vec<Utf8PathBuf>,
-    /// The JDK whose class library is used.
+    /// The choice of the JDK whose class library is used.
     pub jdk: JdkChoice,
-    /// The Java release for which entries of multi-release jars are selected. `None` for the release of the JDK, or
-    /// for [`DEFAULT_RELEASE`] if there is no JDK.
+    /// The Java release for which entries of multi-release jars are selected. If `None`, the release of the JDK is
+    /// used, or [`DEFAULT_RELEASE`] if there is no JDK.
     pub release: Option<u16>,
 }
 
@@ -55,20 +55,21 @@ pub struct LoadedWorld {
     /// For each executable jar among the inputs, its path and the entries of `Add-Exports` and `Add-Opens` in its
     /// manifest, each written `module/package`.
     pub manifest_exports: Vec<(String, Vec<String>)>,
-    /// The faults of the inputs, which are irregular or could not be read, in the order in which they were found.
+    /// The problems found while the inputs were opened, such as malformed or unreadable files, in the order in which
+    /// they were found.
     pub problems: Vec<Problem>,
 }
 
 /// The Java release that is assumed if neither an option nor a JDK determines one.
 pub const DEFAULT_RELEASE: u16 = 25;
 
-/// Loads a world: opens all inputs and lists their classes. Fails if an input or the chosen JDK does not exist or
-/// cannot be opened; every other fault is a [`Problem`] of the world.
+/// Opens the program, its libraries and the JDK, and lists their classes. Fails if an input or the chosen JDK does
+/// not exist or cannot be opened; every other fault becomes a [`Problem`] in the result.
 pub fn load(spec: &WorldSpec) -> anyhow::Result<LoadedWorld> {
     load_from(spec, &mut Once)
 }
 
-/// Loads a world like [`load`], but reads files through `disk`.
+/// Opens the program, its libraries and the JDK like [`load`], but reads files through `disk`.
 pub(crate) fn load_from(spec: &WorldSpec, disk: &mut dyn Disk) -> anyhow::Result<LoadedWorld> {
     let mut problems = Vec::new();
     let jdk = homes::find(&spec.jdk, &|it| std::env::var_os(it), disk, &mut problems);
@@ -116,8 +117,8 @@ pub(crate) fn load_from(spec: &WorldSpec, disk: &mut dyn Disk) -> anyhow::Result
     })
 }
 
-/// Opens an archive that is in memory, as part of the program, and returns its containers and problems. The error is
-/// the reason why the archive cannot be read at all.
+/// Opens an archive with the display path `name` from its bytes, as part of the program. Returns its containers and
+/// problems. The error is the reason why the archive cannot be read at all.
 pub fn list_archive(
     name: &str,
     bytes: Vec<u8>,
@@ -133,8 +134,8 @@ pub fn list_archive(
     Ok((found.containers, problems))
 }
 
-/// Opens a JDK image that is in memory, and returns its container and problems. Fails if the image cannot be read at
-/// all.
+/// Opens a JDK image with the display path `name` from its bytes. Returns its container and problems. Fails if the
+/// image cannot be read at all.
 pub fn list_image(name: &str, bytes: Vec<u8>) -> anyhow::Result<(LoadedContainer, Vec<Problem>)> {
     let mut problems = Vec::new();
     let container = image::list(Arc::new(ImageMap::from_bytes(bytes)?), name, Role::Jdk, &mut problems);
@@ -148,13 +149,15 @@ pub fn split_class_path(text: &str) -> Vec<Utf8PathBuf> {
 }
 
 impl LoadedWorld {
-    /// Returns all class candidates with their containers, in class-path order, then directory order.
+    /// Returns all class candidates (entries whose names end in `.class`) with their containers. The containers are
+    /// in class-path order; the entries of a container are in the order of its directory.
     pub fn classes(&self) -> impl Iterator<Item = (&LoadedContainer, &ClassEntry)> {
         let containers = self.containers.iter().map(|it| &**it);
         containers.flat_map(|container| container.classes.iter().map(move |it| (container, it)))
     }
 
-    /// Returns the bytes of a class candidate, decompressed into `scratch` if necessary.
+    /// Returns the bytes of a class candidate (an entry whose name ends in `.class`), decompressed into `scratch` if
+    /// necessary.
     pub fn bytes<'a>(
         &'a self,
         container: &'a LoadedContainer,
@@ -165,7 +168,8 @@ impl LoadedWorld {
     }
 }
 
-/// Replaces `folder/*` by the jars in the folder, as the JVM does.
+/// Returns the paths, with each `folder/*` replaced by the jars in the folder, as the JVM does. Fails if such a
+/// folder does not exist.
 fn expand(paths: &[Utf8PathBuf], disk: &mut dyn Disk) -> anyhow::Result<Vec<Utf8PathBuf>> {
     let mut expanded = Vec::with_capacity(paths.len());
     for path in paths {

@@ -23,8 +23,8 @@ impl Blob {
         Blob { owner: Arc::new(bytes), range }
     }
 
-    /// Returns the part of this blob at `range`, without copying its bytes. The part is truncated at the end of the
-    /// blob.
+    /// Returns the bytes of this blob at `range` as another blob, without copying them. A range that reaches beyond
+    /// the end of the blob is truncated.
     pub(crate) fn part(&self, range: Range<usize>) -> Blob {
         let end = self.range.start.saturating_add(range.end).min(self.range.end);
         let start = self.range.start.saturating_add(range.start).min(end);
@@ -41,32 +41,35 @@ impl AsRef<[u8]> for Blob {
 /// An open zip archive.
 pub(crate) struct Zip {
     archive: ZipSliceArchive<Blob>,
-    /// The number of bytes in the file before the archive, and the number after it.
+    /// The number of bytes in the file before the archive, and the number after it. Both are 0 if the archive was
+    /// copied in order to remove its comment.
     around: (usize, usize),
 }
 
-/// An entry of an archive's directory.
+/// An entry in the directory of an archive.
 pub(crate) struct Member {
     /// The name of the entry as text; bytes that are not UTF-8 are escaped.
     pub(crate) name: Arc<str>,
     /// Whether the JVM may refuse the archive because of the name: it is not UTF-8, is empty, or contains a zero
     /// byte.
     pub(crate) is_odd: bool,
-    /// The kind of the member according to its name. The kind is computed once, because the members are searched
+    /// The kind of the member according to its name. It is computed once, because the list of members is searched
     /// several times.
     pub(crate) kind: MemberKind,
-    /// The place of the member in the archive, with the size, method and CRC that the directory claims.
+    /// The place of the member's bytes in the archive, with the size, the compression method and the CRC that the
+    /// directory claims.
     pub(crate) entry: ZipEntry,
 }
 
 /// The kind of a member, according to its name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MemberKind {
-    /// The member is a class candidate.
+    /// The member may be a class file: its name ends in `.class`.
     Class,
-    /// The member is an inner archive.
+    /// The member is an inner archive: its extension is `.jar`, `.war` or `.ear`, and it is not below
+    /// `META-INF/versions/`.
     Archive,
-    /// The member is neither a class candidate nor an archive.
+    /// The member is neither a class file nor an archive, by its name.
     Other,
 }
 
@@ -96,7 +99,8 @@ impl ZipEntry {
         self.wayfinder.uncompressed_size_hint()
     }
 
-    /// Returns the size of the stored bytes that the directory claims for the entry.
+    /// Returns the compressed size in bytes that the directory claims for the entry, that is, the number of stored
+    /// bytes.
     pub(crate) fn compressed_size(&self) -> u64 {
         self.wayfinder.compressed_size_hint()
     }
@@ -106,7 +110,8 @@ impl ZipEntry {
         EntryIdentity::of_entry(self.method, self.size(), self.crc, stored)
     }
 
-    /// Returns the reason why the JVM refuses an archive that has this entry; `None` if the JVM accepts the entry.
+    /// Returns the reason (such as `is encrypted`) why the JVM refuses an archive that has this entry; `None` if the
+    /// JVM accepts the entry.
     pub(crate) fn refused(&self) -> Option<String> {
         if self.encrypted {
             return Some("is encrypted".to_owned());
@@ -119,7 +124,7 @@ impl ZipEntry {
 }
 
 impl Zip {
-    /// Opens an archive; the error is the reason why it cannot be read.
+    /// Opens the archive with the bytes `blob`; the error is the reason why the archive cannot be read.
     pub(crate) fn open(blob: Blob) -> Result<Zip, String> {
         let (file, whole) = (blob.range.clone(), blob.clone());
         let blob = trim(blob)?;
@@ -164,12 +169,14 @@ impl Zip {
         }
     }
 
-    /// Returns the number of entries that the end record of the archive claims.
+    /// Returns the number of entries that the end record of the archive claims. The directory may have another
+    /// number.
     pub(crate) fn claimed_count(&self) -> u64 {
         self.archive.entries_hint()
     }
 
-    /// Returns the stored bytes of an entry; an error if there is no such data at the place that the directory gives.
+    /// Returns the stored bytes of an entry. Fails if the archive has no such data at the place that its directory
+    /// gives.
     pub(crate) fn stored(&self, entry: &ZipEntry) -> Result<&[u8], String> {
         match self.archive.get_entry(entry.wayfinder) {
             Ok(it) => Ok(it.data()),
@@ -179,8 +186,8 @@ impl Zip {
         }
     }
 
-    /// Returns the stored bytes of an entry, as a blob that may outlive the archive; an error if there is no such
-    /// data at the place that the directory gives.
+    /// Returns the stored bytes of an entry, as a blob that may outlive the archive. Fails if the archive has no such
+    /// data at the place that its directory gives.
     pub(crate) fn stored_blob(&self, entry: &ZipEntry) -> Result<Blob, String> {
         let error = |error| {
             format!(
@@ -192,7 +199,8 @@ impl Zip {
     }
 
     /// Returns the reason why a readable archive may be incomplete, or partly old and partly new, because it is being
-    /// written; `None` if there is no sign of this. The JVM accepts such archives, and some tools create them.
+    /// written; `None` if there is no sign of this. Such an archive is not always faulty: the JVM accepts it, and
+    /// some tools create such archives.
     pub(crate) fn doubt(&self) -> Option<String> {
         let data = self.archive.get_ref().as_ref();
         let whole: &[u8] = &self.archive.get_ref().owner;
@@ -251,8 +259,9 @@ fn trim(blob: Blob) -> Result<Blob, String> {
     if data.is_empty() {
         return Err("the file is empty, so it is not a zip archive".to_owned());
     }
-    let (end, comment) = find_end(data)
-        .ok_or("not a zip archive: the end record is missing (the file is cut off or of another kind)")?;
+    let (end, comment) = find_end(data).ok_or(
+        "the file is not a zip archive: the end record is missing (the file is cut off or of another kind)",
+    )?;
     let is_zip64 = end.checked_sub(LOCATOR64_SIZE).is_some_and(|it| has(data, it, LOCATOR64_SIGNATURE));
     // Offsets in a 64-bit end record are relative to the start of the file: then there is nothing to cut off there.
     let base = if is_zip64 { 0 } else { base(data, end)? };
@@ -267,8 +276,8 @@ fn trim(blob: Blob) -> Result<Blob, String> {
 }
 
 /// Returns the position of the end record, and the length of its comment; `None` if there is no end record. The end
-/// record is the last record whose comment ends with the file, or whose offsets lead to a directory and a first
-/// entry.
+/// record is the last record that satisfies one of two conditions: its comment ends at the end of the file, or its
+/// offsets lead to a directory and a first entry.
 fn find_end(data: &[u8]) -> Option<(usize, usize)> {
     let last = data.len().checked_sub(END_SIZE)?;
     let first = last.saturating_sub(usize::from(u16::MAX));
@@ -287,7 +296,8 @@ fn find_end(data: &[u8]) -> Option<(usize, usize)> {
     })
 }
 
-/// Returns the number of bytes before the archive. `end` is the position of the end record, where the directory ends.
+/// Returns the number of bytes before the archive, computed from the end record at the position `end`; the directory
+/// ends there. The error is the reason why the end record cannot be right.
 fn base(data: &[u8], end: usize) -> Result<usize, String> {
     let field = |at| read4(data, at).unwrap_or(usize::MAX);
     let directory = end
@@ -299,7 +309,7 @@ fn base(data: &[u8], end: usize) -> Result<usize, String> {
 }
 
 /// Returns whether the local header of an entry, or the descriptor after its data, has this CRC (APPNOTE 4.3.7 and
-/// 4.3.9). `header` and `end` are the positions of the header and of the end of the data.
+/// 4.3.9). `header` is the position of the local header, `end` the position after the data.
 fn agrees(data: &[u8], header: usize, end: usize, crc: u32) -> bool {
     let read = |at: usize| read4(data, at).and_then(|it| u32::try_from(it).ok());
     let is_behind = data.get(header.saturating_add(6)).is_some_and(|it| it & 8 != 0);

@@ -76,7 +76,8 @@ fn names_that_take_too_much_memory_are_left_out() {
     let problems: Vec<String> = problems.iter().map(|it| it.to_string()).collect();
     assert_eq!(
         problems,
-        ["error: t: the names in the image take more than 16 times its size; further classes are left out"]
+        ["error: t: the image is damaged: the names of its classes would take more than 16 \
+             times the size of the image; the remaining classes are left out"]
     );
 }
 

@@ -187,7 +187,7 @@ fn jars_named_by_manifests_come_once_directly_after_the_jar_that_names_them() {
          note: ROOT/app.jar: an entry of the Class-Path in the manifest is left out, as by the JVM: \
          ROOT/missing.jar: cannot be opened: No such file or directory (os error 2)\n\
          note: ROOT/two.jar: an entry of the Class-Path in the manifest is left out, as by the JVM: \
-         ROOT/broken.jar: not a zip archive: the end record is missing (the file is cut off or of another kind)\n\
+         ROOT/broken.jar: the file is not a zip archive: the end record is missing (the file is cut off or of another kind)\n\
          release 25\n"
     );
 }
@@ -206,8 +206,8 @@ fn unpacked_wars_have_roots_inside() {
         "app ROOT/war/WEB-INF/classes\n  |p/A.class = a\n\
          lib ROOT/war/WEB-INF/lib/l.jar\n  |L.class = lib\n\
          lib ROOT/war\n  |applet/T.class = t\n\
-         error: ROOT/war/WEB-INF/lib/bad.jar: not a zip archive: the end record is missing \
-         (the file is cut off or of another kind); its classes are missing\n\
+         error: ROOT/war/WEB-INF/lib/bad.jar: the file is not a zip archive: the end record is missing \
+         (the file is cut off or of another kind); the classes of this file or folder are missing\n\
          release 25\n"
     );
 }
@@ -217,7 +217,10 @@ fn a_missing_input_is_an_error_and_a_missing_class_path_entry_is_a_problem() {
     let it = folder(&[("A.class", b"a"), ("text.jar", b"text")]);
     let missing = "cannot be opened: No such file or directory (os error 2)";
     assert_eq!(it.load(&it.spec(&["x.jar"], &[])), format!("error: ROOT/x.jar: {missing}\n"));
-    assert!(it.load(&it.spec(&["text.jar"], &[])).starts_with("error: ROOT/text.jar: not a zip archive"));
+    assert!(
+        it.load(&it.spec(&["text.jar"], &[]))
+            .starts_with("error: ROOT/text.jar: the file is not a zip archive")
+    );
     assert_eq!(
         it.load(&it.spec(&["A.class"], &["x.jar"])),
         format!(

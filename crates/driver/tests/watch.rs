@@ -188,7 +188,7 @@ fn a_class_folder_that_vanishes_is_kept_and_a_new_one_is_taken() {
                 kept.starts_with(&format!("{}: cannot be opened: ", it.path("target/classes"))),
                 "{kept}"
             );
-            assert!(kept.ends_with("; its last good state is kept"), "{kept}");
+            assert!(kept.ends_with("; the last good state of this file or folder is kept"), "{kept}");
             let removing = watched.container(&it.path("target/classes"));
             // The folder may have been examined while it was being emptied.
             assert!(removing.classes.len() <= before.classes.len());
@@ -471,7 +471,7 @@ fn a_jar_that_vanishes_is_kept_until_it_comes_back() {
         let before = watched.container(&it.path("x.jar"));
         std::fs::remove_file(it.path("x.jar")).unwrap();
         let [kept] = watched.kept().try_into().unwrap();
-        assert!(kept.ends_with("; its last good state is kept"), "{kept}");
+        assert!(kept.ends_with("; the last good state of this file or folder is kept"), "{kept}");
         // Other changes are handled meanwhile.
         it.write("in/A.class", b"two");
         assert_eq!(watched.next().kept.len(), 1);
@@ -525,7 +525,11 @@ fn what_was_missing_on_the_class_path_is_added_when_it_appears() {
         let manifest: &[u8] = b"Class-Path: lib/named.jar\r\n";
         it.write("app.jar", &zip(&[("META-INF/MANIFEST.MF", manifest)]));
         let mut watched = it.watch(&["in", "app.jar"], &["far/below/classes"]);
-        assert!(watched.has("far/below/classes: on the class path"), "{}", watched.text());
+        assert!(
+            watched.has("far/below/classes: the entry of the class path is left out"),
+            "{}",
+            watched.text()
+        );
         it.write("far/below/classes/q/B.class", b"new");
         watched.settled();
         assert!(watched.has("|q/B.class = new"));

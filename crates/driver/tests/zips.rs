@@ -88,7 +88,7 @@ fn of_two_entries_of_one_name_the_last_is_used() {
     assert_eq!(
         listing(zip(&entries)),
         "app t\n  |B.class = b\n  |A.class = last\n\
-         note: t: class entries with the same name as a later one: 1, the first is `A.class`; the last is used, as by the JVM\n"
+         note: t: class entries with the same name as a later entry: 1 (the first is `A.class`); the last entry of each name is used, as by the JVM\n"
     );
 }
 
@@ -149,7 +149,7 @@ fn entries_for_which_the_jvm_refuses_the_archive_affect_only_themselves() {
         listing(encrypted.end(&End::default())),
         format!(
             "{TWO}  |C.class = error: t!/C.class: the entry is encrypted, so it cannot be read\n\
-             note: t: `C.class` is encrypted: the JVM rejects the whole archive; the other entries are read\n"
+             note: t: the entry `C.class` is encrypted: the JVM rejects the whole archive; the other entries are read\n"
         )
     );
     let mut unknown = two();
@@ -213,8 +213,7 @@ fn more_entries_than_sixteen_bits_count() {
 fn a_file_that_is_not_an_archive_is_an_error() {
     let whole = two().end(&End::default());
     assert_eq!(listing(Vec::new()), "error: the file is empty, so it is not a zip archive\n");
-    let missing =
-        "error: not a zip archive: the end record is missing (the file is cut off or of another kind)\n";
+    let missing = "error: the file is not a zip archive: the end record is missing (the file is cut off or of another kind)\n";
     assert_eq!(listing(b"hello, I am text\n".repeat(20)), missing);
     assert_eq!(listing(whole[..whole.len() * 2 / 3].to_vec()), missing);
     assert_eq!(listing(whole[..whole.len() - 30].to_vec()), missing);
@@ -307,8 +306,8 @@ fn wars_have_classes_and_libraries() {
         ("WEB-INF/lib/a.jar", &lib),
         ("WEB-INF/web.xml", b"<web-app/>"),
     ]);
-    let note = "class entries with the same name as a later one: 1, the first is `WEB-INF/classes/p/A.class`; \
-                the last is used, as by the JVM";
+    let note = "class entries with the same name as a later entry: 1 (the first is `WEB-INF/classes/p/A.class`); \
+                the last entry of each name is used, as by the JVM";
     assert_eq!(
         listing(war),
         format!(
@@ -365,8 +364,8 @@ fn the_modules_of_an_ear_are_app() {
          lib t!/app.war!/WEB-INF/lib/l.jar\n  |L.class = lib\n\
          app t!/beans.jar\n  |Bean.class = bean\n\
          lib t!/lib/l.jar\n  |L.class = lib\n\
-         error: t!/broken.jar: not a zip archive: the end record is missing \
-         (the file is cut off or of another kind); its classes are missing\n"
+         error: t!/broken.jar: the file is not a zip archive: the end record is missing \
+         (the file is cut off or of another kind); the classes of the archive are missing\n"
     );
 }
 
@@ -396,7 +395,7 @@ fn nesting_ends_at_a_depth() {
     assert!(!text.contains("A.class"), "{text}");
     assert!(
         text.ends_with(
-            "9.jar: the archive is nested 9 deep, and archives are opened only to depth 8; its classes are missing\n"
+            "9.jar: the archive is not opened, because it is nested 9 deep and the limit is 8; the classes of the archive are missing\n"
         ),
         "{text}"
     );

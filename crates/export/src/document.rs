@@ -1,4 +1,5 @@
-//! A document: a header, fragments, and a trailer that lists the parts that were left out.
+//! A document: a header, fragments (the answers about one class each), and a trailer that lists the parts that were
+//! left out.
 
 use std::io::{self, Write};
 
@@ -20,9 +21,9 @@ pub struct Document<W> {
     out: W,
     format: Format,
     empty: bool,
-    /// Whether all fragments belong to one graph.
+    /// Whether the document has a single graph for all classes (a call graph), and not a graph for each method.
     one_graph: bool,
-    /// The nodes already written to the one graph, in GraphML.
+    /// The nodes already written to the single graph of the document; used for the format GraphML only.
     nodes: call_graphml::Nodes,
 }
 
@@ -55,7 +56,7 @@ impl<W: Write> Document<W> {
         Ok(Document { out, format, empty: true, one_graph, nodes: call_graphml::Nodes::default() })
     }
 
-    /// Writes a fragment. An empty fragment has no effect.
+    /// Writes a fragment: the answers about one class. An empty fragment has no effect.
     ///
     /// # Errors
     /// Fails if the output fails.

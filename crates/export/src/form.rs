@@ -7,9 +7,9 @@ pub enum Format {
     Json,
     /// JSON lines: one object per line for the header, for each method, and for the end.
     JsonLines,
-    /// Graphviz: in `cfg`, one `digraph` per method; in `calls`, one graph for all methods.
+    /// Graphviz: for `ajar cfg`, one `digraph` per method; for `ajar calls`, one graph for all methods.
     Dot,
-    /// GraphML: in `cfg`, one `graph` per method; in `calls`, one graph for all methods.
+    /// GraphML: for `ajar cfg`, one `graph` per method; for `ajar calls`, one graph for all methods.
     GraphMl,
 }
 

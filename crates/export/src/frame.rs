@@ -222,7 +222,7 @@ pub(crate) fn trailer_lines(trailer: &Trailer) -> Vec<String> {
     let methods = trailer
         .failed_methods
         .iter()
-        .map(|it| format!("failed method: {}: {}: {}", it.place, it.method, it.fault));
+        .map(|FailedMethod { place, method, fault }| format!("failed method: {place}: {method}: {fault}"));
     let notes = trailer.notes.iter().map(|(place, text)| format!("note: {place}: {text}"));
     classes.chain(methods).chain(notes).collect()
 }

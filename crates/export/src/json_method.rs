@@ -33,8 +33,8 @@ const CLASS_ACCESS: [(u16, &str); 7] = [
     (0x4000, "enum"),
 ];
 
-/// Begins the JSON object of a method with the members that `cfg` and `bir` share. `lines` is set for JSON lines,
-/// where each object has a member `record`.
+/// Begins the JSON object of a method with the members that the output of `ajar cfg` and of `ajar bir` has. `lines`
+/// is set for JSON lines, where each object has a member `record`.
 fn head(out: &mut Vec<u8>, lines: bool, place: &str, class: &ClassAnswer, it: &MethodAnswer) {
     out.push(b'{');
     if lines {

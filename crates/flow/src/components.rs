@@ -20,7 +20,7 @@ impl ComponentId {
     /// Returns the component with the number `index`, which must fit into 32 bits.
     #[inline]
     pub(crate) fn from_index(index: usize) -> Self {
-        debug_assert!(u32::try_from(index).is_ok(), "the index {index} does not fit into 32 bits");
+        debug_assert!(u32::try_from(index).is_ok(), "the component number {index} does not fit into 32 bits");
         ComponentId(index as u32)
     }
 }

@@ -10,9 +10,10 @@ pub enum Proof {
     /// This instruction allocated the checked object; if the assertion checks an array access, the object is the
     /// array.
     Allocated(InstrId),
-    /// An earlier test of the same values succeeded: this instruction, which is an assertion or a branch.
+    /// This earlier instruction, an assertion or a branch, tested the same values; its success implies that the
+    /// assertion holds.
     Tested(InstrId),
-    /// The assertion never fails because of the values of constants.
+    /// The values of constants show that the assertion never fails.
     Constant,
     /// The checked value is the exception that this `catch` instruction caught.
     Caught(InstrId),

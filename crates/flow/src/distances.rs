@@ -12,17 +12,17 @@ use rustc_hash::FxHashMap;
 
 use crate::solver::NodeId;
 
-/// The distance of a node from which no source node can be reached.
+/// The distance that stands for "infinite": no path leads from the node to a source node.
 pub const NEVER: u32 = u32::MAX;
 
-/// A graph for which the distance from each node to the nearest source node can be computed. The implementation
-/// determines which nodes are source nodes.
+/// A graph for which the distance from each node to the nearest source node can be computed. Source nodes are the
+/// nodes at which paths end; the implementation of the trait determines which nodes these are.
 pub trait Links {
     /// Returns whether the node is a source node. Source nodes have the distance 0.
     fn is_source(&self, node: NodeId) -> bool;
 
-    /// Returns whether the node is open: whether a path to a source node may lead through it. Every source node must
-    /// be open.
+    /// Returns whether the node is open, which means that a path to a source node may lead through it. Every source
+    /// node must be open.
     fn is_open(&self, node: NodeId) -> bool;
 
     /// Returns the successors of the node: the nodes to which a path may lead directly from the node. Duplicates are
@@ -46,8 +46,8 @@ pub type Moved = FxHashMap<NodeId, u32>;
 #[derive(Default)]
 struct Work {
     queue: BinaryHeap<Reverse<(u32, NodeId)>>,
-    /// For each node whose stored distance does not fit the stored distances of its successors, the distance that
-    /// fits.
+    /// For each node whose stored distance is outdated, the distance that follows from the stored distances of its
+    /// successors.
     following: FxHashMap<NodeId, u32>,
     before: Moved,
 }
@@ -119,8 +119,8 @@ impl Distances {
         is_step(self.of(from), self.of(to))
     }
 
-    /// Returns the answer that [`Distances::is_step`] would have given before the update that returned `moved`, if
-    /// that was the last update.
+    /// Returns whether a step from `from` to `to` led nearer to a source node before the last update of the
+    /// distances; `moved` must be the result of this update. See [`Distances::is_step`] for the present distances.
     pub fn was_step(&self, moved: &Moved, from: NodeId, to: NodeId) -> bool {
         let before = |it: NodeId| moved.get(&it).copied().unwrap_or_else(|| self.of(it));
         is_step(before(from), before(to))

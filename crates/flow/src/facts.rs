@@ -8,8 +8,8 @@ use crate::locks::{Locks, locks};
 use crate::proving::{self, proofs, proofs_of_raised};
 use crate::thrown::{Term, thrown};
 
-/// Facts that follow from one method's body and its own class file. Methods of equal classes that have equal bodies
-/// have equal facts.
+/// Facts that follow from one method's body and its own class file. Two methods have equal facts if their bodies are
+/// equal and their classes are equal.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct MethodFacts {
     /// The assertions that always hold, each with its proof, ascending by instruction.

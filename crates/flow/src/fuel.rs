@@ -72,10 +72,12 @@ impl<'a> Fuel<'a> {
     }
 }
 
-/// Runs `work` with a counter of steps that never cancels, and returns the result of `work`.
+/// Runs `work` with a counter of steps that never reports a cancellation, and returns the result of `work`.
 pub fn uncancelled<T>(work: impl FnOnce(&mut Fuel<'_>) -> Result<T, Cancelled>) -> T {
     match work(&mut Fuel::new(u32::MAX, &mut || false)) {
         Ok(it) => it,
-        Err(Cancelled) => unreachable!("work reported a cancellation, although it cannot be cancelled"),
+        Err(Cancelled) => {
+            unreachable!("`work` reported a cancellation, although the counter of steps never cancels")
+        }
     }
 }

@@ -19,8 +19,8 @@ use crate::throwables::well_known;
 pub struct Function {
     /// The functional interface that the object implements.
     pub interface: ClassName,
-    /// The marker interfaces that the object implements, too; among them `java/io/Serializable` if the call site sets
-    /// the flag for serialization.
+    /// The marker interfaces that the object implements in addition; if the call site sets the flag for
+    /// serialization, `java/io/Serializable` is one of them.
     pub markers: Box<[ClassName]>,
     /// The name of the interface method that the object implements.
     pub name: Name,
@@ -52,8 +52,8 @@ pub enum Effect {
     /// The site raises BootstrapMethodError if something that the site names, such as a class or a field, does not
     /// exist.
     MayFail,
-    /// The site runs this bootstrap method, whose effects are not modelled, so that it may link the site to any
-    /// method.
+    /// The site runs this bootstrap method, whose effects are not modelled; the bootstrap method may link the site to
+    /// any method.
     Unknown(MethodHandle),
 }
 

@@ -35,14 +35,14 @@ enum Maker {
 /// The maximum number of lock values in one method: values that monitor instructions lock or unlock. For a method
 /// with more, nothing is proved about monitors.
 const MAX_LOCKS: usize = 16;
-/// The count of a lock value if it is not known how often the method holds the lock, for example because the count
-/// differs between paths that join.
+/// The count of a lock value whose real count is not known, for example because it differs between paths that join.
 const UNKNOWN: u8 = u8::MAX;
-/// For each lock value, by its index, how often the method holds the lock at one place.
+/// For each lock value, by its index, the number of times that the method holds the lock of this value at one point
+/// of the body; [`UNKNOWN`] if this number is not known.
 type Counts = [u8; MAX_LOCKS];
 
-/// Finds the instructions of a method at which IllegalMonitorStateException may be raised, as far as it is not proved
-/// that monitors are balanced.
+/// Finds the instructions of a method at which IllegalMonitorStateException may be raised, because it is not proved
+/// that the monitors are balanced.
 pub fn locks(body: &Body) -> Locks {
     let is_monitor = |it: &Instr| matches!(it, Instr::MonitorEnter(_) | Instr::MonitorExit(_));
     if !body.instrs.values().any(is_monitor) {

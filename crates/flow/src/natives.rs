@@ -41,8 +41,8 @@ pub enum Effect {
     Open,
     /// The method starts a thread and runs no Java code before it returns; the thread's `run` is an entry point.
     Thread,
-    /// The method may run class initialisers: that of the class that its argument names, or those of other classes.
-    /// It may throw any `Error`.
+    /// The method may run initialisers of classes: of the class that an argument of the method names, or of other
+    /// classes. The method may throw any `Error`.
     Init,
     /// The method may load a class, like an instruction that resolves a class. So it may call class loaders of the
     /// program, which may run any code and throw any exception. The loaded class is not initialised.

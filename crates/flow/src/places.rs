@@ -10,8 +10,8 @@ use bir::body::{Body, Instr, ordinal};
 /// A cursor that moves forward over the instructions of a body, with the exception-table rows that may cover the
 /// bytecode from which the expressions of the current instruction come.
 pub struct EarlierRows {
-    /// For each instruction, the ordinal of the nearest place where control may join: the instruction itself or an
-    /// earlier one. The bytecode of the instruction's expressions is never before that place.
+    /// For each instruction, the ordinal of the last instruction up to and including it at which control may join; 0
+    /// if there is none. The bytecode from which the instruction's expressions come is never before that place.
     firsts: Vec<u32>,
     /// The rows of the exception table, sorted by start: pairs of the ordinal of the first covered instruction and
     /// the row's index in the table.

@@ -15,11 +15,11 @@ const MAX_STEPS: usize = 20_000;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
     /// This instruction assigned the value to a variable. For an `Assign` instruction, the second field is the
-    /// assigned expression without the casts around it, which is not a variable; for other instructions, it is
-    /// `None`.
+    /// assigned expression without the casts around it; this expression is not a variable. For other instructions,
+    /// the second field is `None`.
     Instr(InstrId, Option<ExprId>),
-    /// The value was not read from a variable: it is that of this expression, which is the expression of the query
-    /// without the casts around it.
+    /// The value was computed by this expression, not read from a variable. The expression is the one that the query
+    /// asked about, without the casts around it.
     Expr(ExprId),
     /// The value is the one that this variable has at entry of the method.
     Entry(Var),
@@ -98,9 +98,9 @@ impl<'a> Reaching<'a> {
         }
     }
 
-    /// Searches the 64 instructions before `at` for the assignment of the temporary `var`. A temporary has only one
-    /// assignment, so control flow need not be examined. Returns whether the assignment was found; always `false` if
-    /// `var` is not a temporary.
+    /// Searches the 64 instructions before `at` for the assignment of the temporary `var`, and passes the assignment
+    /// to `defined` if it is found. A temporary has only one assignment, so control flow need not be examined.
+    /// Returns whether the assignment was found; always `false` if `var` is not a temporary.
     fn temp(
         &mut self,
         at: u32,
@@ -121,9 +121,10 @@ impl<'a> Reaching<'a> {
         false
     }
 
-    /// Searches backward from the instruction `at`, in the order of the body, until an instruction assigns the
-    /// variable `var`. At each jump target and each start of a handler on the way, queues the instructions from which
-    /// control may come.
+    /// Searches backward from the instruction `at`, in the order of the body, for an assignment of the variable
+    /// `var`. The search stops at the first assignment, at the start of the body, and at an instruction after which
+    /// control never continues with the next one. At each jump target and each start of a handler on the way, queues
+    /// the instructions from which control may come, so that they are searched later.
     fn walk(
         &mut self,
         mut at: u32,
@@ -162,9 +163,9 @@ impl<'a> Reaching<'a> {
         }
     }
 
-    /// Continues the search at the instructions that the rows of the handler cover. An exception may be raised before
-    /// such an instruction takes effect, so each value that the variable has before one of them may be its value in
-    /// the handler.
+    /// Continues the search for the value of `var` at the instructions that are covered by the exception-table rows
+    /// of the handler. An exception may be raised before a covered instruction takes effect, so each value that `var`
+    /// has before a covered instruction may be the value of `var` in the handler.
     fn enter_handler(
         &mut self,
         handler: u32,
@@ -201,8 +202,9 @@ impl<'a> Reaching<'a> {
     }
 
     /// Handles the instruction `at`, which assigns the variable `assigned`. If `assigned` is the searched variable
-    /// `var`, the search continues at the variable that was copied, or the assigned value is reported as a source. If
-    /// `assigned` only overlaps with `var`, the source is [`Source::Unknown`].
+    /// `var`, and the assigned value is a copy of another variable, the search continues with that variable; any
+    /// other assigned value is reported as a source. If `assigned` only overlaps with `var`, the source is
+    /// [`Source::Unknown`].
     fn defined(
         &mut self,
         at: u32,

@@ -18,16 +18,16 @@ use crate::fuel::{Cancelled, Fuel, OPERATION, uncancelled};
 pub struct NodeId(pub u32);
 
 impl NodeId {
-    /// Returns the number as an index.
+    /// Returns the number of the node, for indexing a vector.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// Returns the id with this index, which must fit into 32 bits.
+    /// Returns the id of the node with this number. `index` must fit into 32 bits.
     #[inline]
     pub fn from_index(index: usize) -> Self {
-        debug_assert!(u32::try_from(index).is_ok(), "the index {index} does not fit into 32 bits");
+        debug_assert!(u32::try_from(index).is_ok(), "the node number {index} does not fit into 32 bits");
         NodeId(index as u32)
     }
 }
@@ -40,16 +40,16 @@ impl FunctionId {
     /// The function that returns its argument.
     pub const IDENTITY: FunctionId = FunctionId(0);
 
-    /// Returns the number as an index.
+    /// Returns the number of the function, for indexing a vector.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// Returns the id with this index, which must fit into 32 bits.
+    /// Returns the id of the function with this number. `index` must fit into 32 bits.
     #[inline]
     pub fn from_index(index: usize) -> Self {
-        debug_assert!(u32::try_from(index).is_ok(), "the index {index} does not fit into 32 bits");
+        debug_assert!(u32::try_from(index).is_ok(), "the function number {index} does not fit into 32 bits");
         FunctionId(index as u32)
     }
 }
@@ -69,11 +69,12 @@ pub trait Lattice {
     fn apply(&mut self, function: FunctionId, a: Self::Value) -> Self::Value;
 }
 
-/// A system of inclusions between the values of nodes. The value of a node must include the node's own value, and,
-/// for each incoming edge, the edge's function applied to the value of the node from which the edge comes.
+/// A system of inclusions between the values of nodes. The value of a node must include the constant that `values`
+/// has for the node. For each incoming edge, the value must also include the result of the edge's function for the
+/// value of the node from which the edge comes.
 #[derive(Clone, Debug)]
 pub struct System<V> {
-    /// The own value of each node: a constant that the node's value in the solution includes.
+    /// For each node, a constant that the node's value in the solution must include.
     pub values: Vec<V>,
     /// For each node, the index in `edges` of its first incoming edge; the last entry is the number of edges.
     pub starts: Vec<u32>,
@@ -177,7 +178,8 @@ pub(crate) fn flow<L: Lattice>(lattice: &mut L, function: FunctionId, value: L::
 }
 
 /// Applies `function` to the value of the component `from`, and joins the result into the value of the component `c`.
-/// If this changes the value of `c`, adds `c` to `pending`, unless `queued` shows that `c` is there already.
+/// If this changes the value of `c`, adds `c` to `pending`, unless `queued` shows that `pending` contains `c`
+/// already.
 fn raise<L: Lattice>(
     lattice: &mut L,
     values: &mut [L::Value],

@@ -38,8 +38,8 @@ pub struct Summary {
     /// exception table names it. The rows that cover these instructions are not recorded, because link errors are
     /// assumed to occur anywhere in the method.
     pub named: Box<[ClassName]>,
-    /// The remaining rows whose handlers throw the caught exception again, each once: the rows that are in none of
-    /// `contexts`. Such rows may still catch link errors of accesses to fields and classes.
+    /// The rows that are in none of `contexts`, but whose handlers throw the caught exception again; each row is
+    /// listed once. Such rows may still catch link errors of accesses to fields and classes.
     pub bare: Box<[CatchRow]>,
 }
 
@@ -203,8 +203,9 @@ pub fn summary(body: &Body, facts: &MethodFacts, scratch: &mut Scratch) -> Summa
 struct Summarizer<'s> {
     contexts: Vec<Context>,
     by_rows: FxHashMap<Box<[u32]>, u32>,
-    /// The last rows for which a context was looked up, as indices into the exception table, and the index of the
-    /// context. The next instruction usually has the same rows, so this saves most lookups.
+    /// The exception-table rows that were last searched in `contexts`, as indices into the exception table, and the
+    /// index of their entry in `contexts`. The next instruction usually has the same rows, so this saves most
+    /// lookups.
     last: (Box<[u32]>, u32),
     rethrowing: Vec<InstrId>,
     scratch: &'s mut Scratch,
@@ -317,7 +318,7 @@ pub struct Sources<'a> {
     /// The first instructions of the handlers that throw the caught exception again; [`Source::Caught`] holds an
     /// index into this list.
     handlers: Vec<InstrId>,
-    /// Whether local 0 holds `this` at every instruction of the body; `None` until this is needed for the first time.
+    /// Whether local 0 holds `this` at every instruction of the body; `None` until this has been computed.
     keeps_this: Option<bool>,
 }
 
@@ -427,10 +428,10 @@ fn handler_number(handlers: &[InstrId], handler: InstrId) -> Option<u32> {
 
 /// Returns the `mayinit` instructions in ascending order, each with the class that it initialises.
 ///
-/// Each access to a class has a `mayinit` of its own: among the `mayinit` of this class that come before the access
-/// and do not belong to an earlier access, the nearest. A static read or call comes before the next jump or
-/// `mayinit`, because jumps and `mayinit` save the operand stack. So only for an object creation can other `mayinit`
-/// instructions be between its `mayinit` and the access, and such pairs are nested.
+/// Each access to a class has a `mayinit` of its own: the nearest `mayinit` of this class before the access that does
+/// not belong to an earlier access. A static read or call comes before the next jump or `mayinit`, because jumps and
+/// `mayinit` save the operand stack. So other `mayinit` instructions can be between an access and its `mayinit` only
+/// if the access creates an object, and such pairs of `mayinit` and access are nested.
 fn accesses(body: &Body) -> Vec<(InstrId, Initialized)> {
     let mut acc = Accesses::default();
     let mut pending = Vec::new();
@@ -472,8 +473,8 @@ fn accesses(body: &Body) -> Vec<(InstrId, Initialized)> {
 #[derive(Default)]
 struct Accesses {
     all: Vec<(InstrId, ClassName)>,
-    /// The `mayinit` instructions whose access was not found yet, as indices into `all`. There are never more than a
-    /// few.
+    /// The `mayinit` instructions, as indices into `all`, for which the access that requires the initialisation was
+    /// not found yet. There are never more than a few.
     pending: Vec<usize>,
     found: Vec<(usize, Initialized)>,
 }

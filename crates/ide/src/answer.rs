@@ -18,9 +18,9 @@ pub struct ClassAnswer {
     pub class: Text,
     /// The access flags of the class (JVMS §4.1).
     pub access: u16,
-    /// The source file that the debug data names.
+    /// The name of the source file in the debug data; `None` if the debug data has none.
     pub source_file: Option<Text>,
-    /// A note about irregularities of the class file as a whole, if there are any.
+    /// A note about irregularities of the class file as a whole; `None` if there are none.
     pub note: Option<String>,
     /// The selected methods whose code can be read, in file order.
     pub methods: Vec<MethodAnswer>,
@@ -45,7 +45,7 @@ pub struct MethodAnswer {
     pub code: Arc<MethodCode>,
     /// The positions of the body's instructions: pcs and lines.
     pub positions: Arc<Positions>,
-    /// The method's control-flow graph.
+    /// The method's control-flow graph; empty if the question does not request graphs.
     pub graph: Cfg,
 }
 
@@ -58,9 +58,10 @@ pub struct FailedMethod {
     pub fault: Fault,
 }
 
-/// A question about one class: the methods to answer about, and whether their graphs and times are needed.
+/// A question about one class: which methods the answer covers, whether it has their graphs, and whether the time of
+/// each stage of the analysis is measured.
 pub struct Question<'a> {
-    /// Selects the methods to answer about.
+    /// Returns whether the answer covers a method.
     pub select: &'a dyn Fn(&MethodName) -> bool,
     /// Whether to build the control-flow graphs; otherwise [`MethodAnswer::graph`] is empty.
     pub graphs: bool,
@@ -68,8 +69,8 @@ pub struct Question<'a> {
     pub clock: Option<&'a dyn Fn() -> Duration>,
 }
 
-/// Answers a question about the class in `bytes`. This is a pure function that uses no database. `scratch` holds
-/// buffers that are reused from class to class.
+/// Answers a question about the class in `bytes`. The function uses no database: the answer depends only on the
+/// arguments. `scratch` holds buffers that are reused from class to class.
 ///
 /// # Errors
 /// When the structure of the file cannot be read.

@@ -25,8 +25,8 @@ pub struct Block<S> {
     pub last: InstrId,
     /// The normal successors of the last instruction, in the order of the graph's edges.
     pub leads: Vec<Lead>,
-    /// The sets of exceptions that the block's instructions raise, in the order of the first instruction that raises
-    /// the set.
+    /// The sets of exceptions that the block's instructions raise, ordered by the first instruction that raises each
+    /// set.
     pub raises: Vec<Raise<S>>,
 }
 
@@ -135,8 +135,8 @@ pub fn block_of<S>(blocks: &[Block<S>], instr: InstrId) -> BlockId {
     BlockId((behind as u32).saturating_sub(1))
 }
 
-/// Appends the text of an instruction as part of its block: jumps name blocks, and the targets of a switch are
-/// omitted because the block's edges show them.
+/// Appends the text of an instruction as part of its block. A jump names the block that it leads to; the targets of a
+/// switch are omitted, because the block's edges show them.
 pub fn push_instr_text<S>(out: &mut String, body: &Body, blocks: &[Block<S>], id: InstrId) {
     let start = out.len();
     let instr = &body.instrs[id];

@@ -12,12 +12,13 @@ use vfs::identity::EntryIdentity;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ContainerId(pub u32);
 
-/// The inputs that changed since the last [`Change`]. A change without content is legal and has no effect.
+/// The inputs that changed since the previous [`Change`]. An empty change is legal and has no effect.
 #[derive(Clone, Debug, Default)]
 pub struct Change {
     /// All containers in class-path order; `None` if neither the list of containers nor any list of classes changed.
     pub containers: Option<Vec<Listing>>,
-    /// The class files with new contents: file, hash and bytes. Files that no container lists are ignored.
+    /// The class files with new contents, each with the hash and the bytes of the content. Files that no container
+    /// lists are ignored.
     pub classes: Vec<(FileId, EntryIdentity, Arc<[u8]>)>,
     /// The new settings; `None` if the settings did not change.
     pub settings: Option<Settings>,

@@ -20,13 +20,13 @@ use crate::whole::{Whole, WorkerSets};
 pub struct Spot {
     /// The method that contains the position.
     pub method: MethodName,
-    /// The path of the method's class file, if it was found.
+    /// The path of the method's class file; `None` if it is unknown.
     pub place: Option<String>,
     /// The pc of the bytecode instruction; `None` for a method as a whole.
     pub pc: Option<u16>,
-    /// The source line of the instruction, if there is debug data.
+    /// The source line of the instruction; `None` without debug data.
     pub line: Option<u16>,
-    /// The instruction in stackless form, if the position is that of an instruction.
+    /// The instruction in stackless form; `None` if the position is not that of an instruction.
     pub text: Option<String>,
 }
 
@@ -104,10 +104,10 @@ pub struct Scope<'a> {
 
 /// Access to the code and the class-file paths of methods.
 pub trait Sources {
-    /// The code of a method, if its class can be read.
+    /// Returns the code of a method; `None` if its class cannot be read.
     fn code(&mut self, method: MethodName) -> Option<PlacedCode>;
 
-    /// The path of the method's class file, if it is known.
+    /// Returns the path of the method's class file; `None` if it is unknown.
     fn place(&self, method: MethodName) -> Option<String>;
 }
 

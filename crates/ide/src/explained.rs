@@ -24,9 +24,9 @@ pub trait Places: Send + Sync {
 }
 
 impl Analysis {
-    /// Returns the explanations that `scope` asks for, of a method that the class in the file declares. For a single
-    /// instruction, the explanations of its calls precede those of its exceptions. Empty if another definition of the
-    /// class shadows this one; `None` if the file is unknown or declares no such method.
+    /// Returns the explanations that `scope` requests for one of the methods that the class in the file declares. For
+    /// a single instruction, the explanations of its calls precede those of its exceptions. Empty if another
+    /// definition of the class shadows this one; `None` if the file is unknown or declares no such method.
     ///
     /// # Errors
     /// When a change interrupts the question.

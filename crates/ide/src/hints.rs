@@ -15,12 +15,14 @@ pub enum Hint {
     /// This container of the program has other classes of the same package: another version of the container may have
     /// the missing class.
     Container(String),
-    /// The program has no JDK, and the class is named like a JDK class. Holds the module of the package, if known.
+    /// The program has no JDK, and the class is named like a JDK class. The field is the JDK module that has the
+    /// class's package, if known.
     NoJdk(Option<&'static str>),
-    /// The class is named like a JDK class, but the JDK does not have it; another release may. Holds the module of
-    /// the package, if known.
+    /// The class is named like a JDK class, but the JDK of the program does not have it; another release may have it.
+    /// The field is the JDK module that has the class's package, if known.
     OtherJdk(Option<&'static str>),
-    /// The JDK lacks this module, for example because its image was linked for one program.
+    /// The class's package belongs to this module, which the JDK of the program lacks, for example because the JDK
+    /// image was linked for one program.
     Module(&'static str),
     /// JDKs from this release on do not have the class. The second field is the artifact outside the JDK that
     /// contains the class, if there is one.
@@ -32,7 +34,7 @@ pub enum Hint {
 pub struct Around {
     /// The path of the class file, if it exists but cannot be read.
     pub unreadable: Option<String>,
-    /// The archives beside the program that contain the class.
+    /// The archives that contain the class, but are not part of the program.
     pub archives: Vec<String>,
     /// The containers of the program, except the JDK, that have classes of the missing class's package.
     pub containers: Vec<String>,
@@ -49,8 +51,8 @@ pub struct AroundJdk {
     pub has_package: bool,
 }
 
-/// Classes removed from the JDK: the class name, or its beginning up to a dot; the first release without the class;
-/// and the artifact that contains the class, if there is one.
+/// Classes removed from the JDK: the class name, or a prefix of class names that ends with a dot; the first release
+/// without the class; and the artifact that contains the class, if there is one.
 static REMOVED: LazyLock<Vec<(&str, u16, Option<&str>)>> = LazyLock::new(|| {
     let rows = rows(include_str!("jdk_removed.tsv"));
     rows.filter_map(|it| {

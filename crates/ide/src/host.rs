@@ -36,10 +36,11 @@ use crate::inputs::Inputs;
 use crate::log::{QueryLog, QueryStep};
 use crate::whole::{HierarchyFault, faults};
 
-/// The state of the program as a whole.
+/// The generation of the solved program, and the faults found in the program as a whole.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ProgramState {
-    /// The generation of the solved program, a number for [`Analysis::stale_since`]; `None` in profile `paper`.
+    /// The generation number of the solved program, to be passed to [`Analysis::stale_since`] later; `None` in
+    /// profile `paper`.
     pub generation: Option<u64>,
     /// A pattern for entry points that selects no method, if there is one.
     pub no_match: Option<NoMatch>,
@@ -64,7 +65,7 @@ pub type Cancellable<T> = Result<T, Cancelled>;
 pub struct Logged {
     /// The name of the query.
     pub query: String,
-    /// The class or container that the query was asked about.
+    /// What a query was asked about.
     pub of: Subject,
     /// Whether the query ran or was only validated.
     pub step: QueryStep,
@@ -138,7 +139,8 @@ impl AnalysisHost {
         let _ = analysis::db::Db::keeper(&self.db).keep_current(cancelled);
     }
 
-    /// The number of times the whole program was rebuilt, and the number of updates of it in place.
+    /// Returns how often the whole program was rebuilt, how often it was updated in place, and how many exception
+    /// sets these updates changed.
     pub fn counts(&self) -> Counts {
         analysis::db::Db::keeper(&self.db).counts()
     }
@@ -237,7 +239,8 @@ impl Analysis {
         self.ask_world(Arc::default, |db, world| Arc::clone(lists::entries(db, world)))
     }
 
-    /// The state of the program as a whole.
+    /// Returns the generation of the solved program, the faults of its class hierarchy, and the problems with its
+    /// entry points; the default value in profile `paper` and without a program.
     pub fn program(&self) -> Cancellable<ProgramState> {
         self.ask_world(ProgramState::default, |db, world| {
             if world.settings(db).profile == Profile::Paper {
@@ -256,8 +259,8 @@ impl Analysis {
         })
     }
 
-    /// The classes for which an answer of this kind may have changed since the given generation of the program;
-    /// `None` if the answers for all classes may have changed.
+    /// Returns the names of the classes for which an answer of this kind may have changed since the given generation
+    /// of the program; `None` if the answers for all classes may have changed.
     pub fn stale_since(&self, generation: u64, kind: Kind) -> Cancellable<Option<Vec<Text>>> {
         self.ask_world(
             || None,
@@ -321,14 +324,14 @@ impl Analysis {
         }
     }
 
-    /// Whether each method of the class, in file order, is reached from the entry points; `None` if all methods count
-    /// as reached.
+    /// Returns whether each method of the class is reached from the entry points, in file order; `None` if all
+    /// methods count as reached.
     pub fn reached(&self, file: FileId) -> Cancellable<Option<Arc<[bool]>>> {
         self.ask(file, |db, class| answers::reached(db, class).clone())
     }
 
-    /// Whether each method of the class, in file order, is a ghost, so that the code in the class file is not the
-    /// method's own.
+    /// Returns, for each method of the class in file order, whether the method is a ghost. If the class file contains
+    /// code for a ghost, this is not the code of the real method. `None` if the file is unknown or cannot be read.
     pub fn ghosts(&self, file: FileId) -> Cancellable<Option<Vec<bool>>> {
         self.ask(file, |db, class| {
             let outline = record(db, class).as_ref()?.outline();
@@ -384,7 +387,8 @@ fn class_of(db: &RootDatabase, class: ClassFile, facts: &ClassFacts) -> ClassAns
     answer
 }
 
-/// The answer about the method with this index, or why its code cannot be read; `None` for methods without code.
+/// The answer about the method with this index, or the reason why its code cannot be read; `None` for methods without
+/// code.
 fn method_of(
     db: &RootDatabase,
     class: ClassFile,

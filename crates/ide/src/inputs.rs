@@ -138,7 +138,8 @@ impl Inputs {
         container
     }
 
-    /// Returns the input of the file whose content was never edited; `class` if the file has no such input.
+    /// Of the inputs of the file, returns the one whose content was never edited; returns `class` if there is none.
+    /// `class` is the input in use.
     fn unedited(&self, file: FileId, class: ClassFile) -> ClassFile {
         let is_unedited = |it: &ClassFile| !self.edited.contains(it);
         Some(class)
@@ -199,7 +200,7 @@ impl Inputs {
         }
     }
 
-    /// Returns an input for a file that had none.
+    /// Returns an input for a file that has none yet.
     fn new_class(
         &mut self,
         db: &mut RootDatabase,

@@ -20,8 +20,8 @@ pub(crate) struct ClassList {
     places: FxHashMap<FileId, u32>,
 }
 
-/// The maximum size of the patches ([`size`]): if the difference to the base list is larger, the base list may be
-/// replaced by the current list.
+/// The limit for the size of the patches ([`size`]). If they are larger, the current list may become the new base
+/// list.
 const FEW: usize = 64;
 
 impl ClassList {
@@ -41,7 +41,8 @@ impl ClassList {
         }
     }
 
-    /// Sets the list to these classes, in this order. `unedited` returns the input of a file that was never edited.
+    /// Sets the list to these classes, in this order. `unedited` returns, of the inputs of a file, the one whose
+    /// content was never edited, or the given input if there is none.
     pub(crate) fn set(
         &mut self,
         db: &mut RootDatabase,
@@ -74,7 +75,7 @@ impl ClassList {
             let at = place.filter(is_here);
             let at = at.or_else(|| patches.iter().find(|it| it.1.contains(&old)).map(|it| *it.0));
             let Some(at) = at else {
-                never!("a replaced input is in the list");
+                never!("the class list does not contain an input that is to be replaced");
                 continue;
             };
             let listed = patches.entry(at).or_insert_with(|| vec![old]);
@@ -96,8 +97,9 @@ impl ClassList {
     }
 }
 
-/// Returns the patches, that is, the differences, that turn the list `base` into `classes`. `places` has the index of
-/// each file in `base`. A class that is not at the index of its file is put into the patch of the next class that is.
+/// Returns the patches that turn the list `base` into `classes`: each replaces the base class at one index by a list
+/// of classes. `places` has the index of each file in `base`. A class without a place in `base`, or out of order, is
+/// put into the patch of the next class that stays at its index, or at the end.
 fn patches(
     base: &[ClassFile],
     places: &FxHashMap<FileId, u32>,

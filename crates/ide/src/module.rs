@@ -3,7 +3,7 @@
 use analysis::fault::Fault;
 use analysis::module::ModuleInfo;
 
-/// Returns the module that the class file declares; `None` if it declares none.
+/// Returns the facts about the module that the class file declares; `None` if it declares none.
 ///
 /// # Errors
 /// When the class file or one of its attributes about the module cannot be read.

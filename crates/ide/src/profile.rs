@@ -52,7 +52,7 @@ pub fn paper_record_and_answer(
     Ok((PaperRecord(record), answer_of(&parts, methods, select)))
 }
 
-/// A program and the answers about it.
+/// An analysed program, which answers questions according to one of the profiles.
 pub enum ProfileAnswers {
     /// Profile `jvm`: answers that hold for every completion of the program.
     Jvm(Arc<Whole>),
@@ -93,7 +93,8 @@ impl ProfileAnswers {
         }
     }
 
-    /// The calls that a method with unseen code may make; none in profile `paper`.
+    /// The calls that a method may make although its class file has no code for it, or code that cannot be read; none
+    /// in profile `paper`.
     pub fn unseen_calls(&self, method: MethodName) -> Vec<Call> {
         match self {
             ProfileAnswers::Jvm(it) => it.unseen_calls(method),
@@ -120,7 +121,7 @@ impl ProfileAnswers {
         }
     }
 
-    /// Returns the explanations that `scope` asks for. For a single instruction, the explanations of its calls come
+    /// Returns the explanations that `scope` requests. For a single instruction, the explanations of its calls come
     /// first.
     pub fn explanations(
         &self,

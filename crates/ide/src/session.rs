@@ -84,13 +84,13 @@ pub struct ClassState {
     pub methods: Vec<MethodState>,
     /// A note about irregularities of the class file, if there are any.
     pub note: Option<String>,
-    /// The reason why the file cannot be read, if it cannot.
+    /// The reason why the file cannot be read; `None` if it can be read.
     pub failed: Option<Fault>,
-    /// The shown methods whose code cannot be read.
+    /// The shown methods whose code cannot be read, each with the reason.
     pub failed_methods: Vec<(MethodName, Fault)>,
     /// The class definition that shadows the definition in this file, if there is one.
     pub shadowed: Option<Definition>,
-    /// For each pattern of shown methods, whether it selects a method of this class.
+    /// For each pattern in [`Question::shown`], whether it selects a method of this class.
     pub matched: Vec<bool>,
     /// The number of methods of the class.
     pub n_methods: usize,
@@ -98,7 +98,7 @@ pub struct ClassState {
     pub n_unreached: usize,
 }
 
-/// The answer about the program as a whole.
+/// The part of the answer that is about the program as a whole.
 #[derive(Clone, Debug, Default)]
 pub struct WholeState {
     /// The generation of the program, its hierarchy faults, and the errors of its entry points.
@@ -114,20 +114,20 @@ pub struct Session {
     /// The files whose classes are shown, in order.
     shown: Arc<[FileId]>,
     places: Arc<FxHashMap<FileId, usize>>,
-    /// The shown files for which no answer was computed yet.
+    /// The shown files for whose classes no answer was computed yet.
     unasked: Arc<FxHashSet<FileId>>,
     /// The files whose classes changed since the last answer.
     edited: FxHashSet<FileId>,
     /// The classes whose analysis panicked, each with the panic message. They are left out of the program.
     broken: FxHashMap<FileId, String>,
-    /// The containers as last reported by the client, with the classes whose analysis panicked; `None` before the
-    /// first report.
+    /// The containers as last reported by the client, including the classes whose analysis panicked; `None` before
+    /// the first report.
     listings: Option<Vec<Listing>>,
     /// The answer about each shown class.
     states: FxHashMap<FileId, ClassState>,
-    /// For each shown class, the files that define it.
+    /// For each class name in the answer, the shown files that define a class of this name.
     files: Arc<FxHashMap<Text, Vec<FileId>>>,
-    /// The files that have methods selected by the patterns.
+    /// The shown files whose classes have methods that the question's patterns select.
     selected: Arc<FxHashSet<FileId>>,
     /// The number of readable classes and the number of methods that the answer covers.
     n: (usize, usize),
@@ -143,9 +143,9 @@ pub struct Job {
     places: Arc<FxHashMap<FileId, usize>>,
     unasked: Arc<FxHashSet<FileId>>,
     edited: Arc<FxHashSet<FileId>>,
-    /// For each shown class, the files that define it.
+    /// For each class name in the answer, the shown files that define a class of this name.
     known: Arc<FxHashMap<Text, Vec<FileId>>>,
-    /// The files that have methods selected by the patterns.
+    /// The shown files whose classes have methods that the question's patterns select.
     selected: Arc<FxHashSet<FileId>>,
     /// Maps class files to paths for people.
     display: Arc<dyn Places>,
@@ -154,7 +154,7 @@ pub struct Job {
 
 /// The result of [`Job::update`]: what must be recomputed, and the answer about the whole program.
 pub struct Update {
-    /// The classes whose answer must be recomputed.
+    /// The files of the classes about which the answer must be recomputed.
     pub stale: Vec<FileId>,
     /// The answer about the program as a whole.
     pub whole: WholeState,
@@ -220,7 +220,8 @@ impl Session {
         listings
     }
 
-    /// Returns the work to do for the current state. `display` maps class files to paths for people.
+    /// Returns the job that computes the answer for the current inputs. `display` maps class files to paths for
+    /// people.
     pub fn job(&self, display: Arc<dyn Places>) -> Job {
         Job {
             analysis: self.host.analysis(),
@@ -237,7 +238,8 @@ impl Session {
     }
 
     /// Stores the results of a job: the answer about the program, and the answer about each stale class. Returns the
-    /// differences to the previous answers. The caller must drop the job before this call.
+    /// facts that these answers add or remove compared with the previous ones. The caller must drop the job before
+    /// this call.
     pub fn take(&mut self, update: Update, classes: Vec<(FileId, ClassState)>) -> Vec<Changed> {
         self.edited.clear();
         let asked: FxHashMap<FileId, usize> = classes.iter().enumerate().map(|(i, it)| (it.0, i)).collect();
@@ -301,7 +303,7 @@ impl Session {
         self.n
     }
 
-    /// The answer about the class in a file.
+    /// The answer about the class in a file; `None` if the file is not shown or no answer was computed yet.
     pub fn state(&self, file: FileId) -> Option<&ClassState> {
         self.states.get(&file)
     }
@@ -327,7 +329,8 @@ impl Session {
         self.host.keep_current(cancelled);
     }
 
-    /// The number of times the program was rebuilt, and the number of updates of it in place.
+    /// Returns how often the program was rebuilt, how often it was updated in place, and how many exception sets
+    /// these updates changed.
     pub fn counts(&self) -> Counts {
         self.host.counts()
     }
@@ -363,7 +366,7 @@ impl Job {
         self.analysis.prepare(file)
     }
 
-    /// Brings the program up to date, and finds the classes whose answer is stale.
+    /// Brings the program up to date, and finds the classes about which the answer is stale.
     ///
     /// # Errors
     /// When a change cancels the job.
@@ -477,8 +480,8 @@ impl Job {
         patterns.is_empty() || patterns.iter().any(|it| it.selects(method))
     }
 
-    /// Adds the answers about the methods of a class: first methods with code, in file order, then methods whose code
-    /// cannot be read, then methods without code.
+    /// Adds to `state` the answers about the methods of a class: first methods with code, in file order, then methods
+    /// whose code cannot be read, then methods without code.
     fn methods(
         &self,
         file: FileId,
@@ -521,7 +524,7 @@ impl Job {
         Ok(())
     }
 
-    /// Adds the explanations of the methods of a class, in file order.
+    /// Adds to `state` the explanations of the methods of a class, in file order.
     fn explained(
         &self,
         file: FileId,

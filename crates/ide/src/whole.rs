@@ -51,7 +51,7 @@ pub struct Whole {
     state: State,
 }
 
-/// The stages to which a program is analysed.
+/// How far a program has been analysed.
 enum State {
     /// The targets of all calls are known.
     Resolved(Box<CallTable>),
@@ -87,11 +87,11 @@ impl Setup<'_> {
 /// A fault in the supertypes of a class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HierarchyFault {
-    /// The class: `p/C`.
+    /// The name of the class, such as `p/C`.
     pub class: String,
     /// The kind of the fault.
     pub kind: ProblemKind,
-    /// The supertype with which the fault occurs; the class itself if no other class is involved.
+    /// The name of the supertype with which the fault occurs; that of the class itself if no other class is involved.
     pub other: String,
 }
 
@@ -133,7 +133,8 @@ impl Whole {
         }
     }
 
-    /// Returns the solved program and its sets; `None` if the program was joined without solving for exceptions.
+    /// Returns the solved program and its sets of exceptions; `None` if the program was joined without solving for
+    /// exceptions.
     pub(crate) fn solution(&self) -> Option<(&SolvedProgram, &Exceptions)> {
         match &self.state {
             State::Resolved(_) => None,
@@ -162,7 +163,7 @@ impl Whole {
         calls.classes.named(method).map_or_else(Vec::new, |it| method::calls(calls, it, Some(code)))
     }
 
-    /// The calls of a method without code in its class file, or with code that cannot be read.
+    /// The calls that a method may make although its class file has no code for it, or code that cannot be read.
     pub fn unseen_calls(&self, method: MethodName) -> Vec<Call> {
         let calls = self.calls_table();
         calls.classes.named(method).map_or_else(Vec::new, |it| method::calls(calls, it, None))
@@ -222,8 +223,8 @@ impl Whole {
         Some(ways_at(self.solution()?.0, &mut work.0.as_mut()?.exceptions, bodies, id, instrs, only))
     }
 
-    /// The classes whose objects select `target` in a call of `caller`, each with its chain of supertypes; at most
-    /// `limit` classes.
+    /// A bench: a figure (time, memory or ratio) that is measured for ajar, and the target that the figure should
+    /// meet.
     pub fn selecting(
         &self,
         caller: MethodName,

@@ -15,7 +15,7 @@ use crate::outline::Method;
 /// One step of the procedure that initialises a class (JVMS §5.5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// The superclass is initialised, in steps of its own. There is no such step for an absent `java/lang/Object`,
+    /// The superclass is initialised, by the same procedure. There is no such step for an absent `java/lang/Object`,
     /// whose initialisation runs nothing that could fail.
     Superclass(Link),
     /// The initialiser of a superinterface runs. The superinterface declares an instance method with code, or is

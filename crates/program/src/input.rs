@@ -20,7 +20,7 @@ pub struct ClassFile {
     /// The container that holds the class file.
     #[returns(copy)]
     pub container: Container,
-    /// The id of the file. A file that was edited has two inputs of this type; its container lists one of them at any
+    /// The id of the file. An edited file has two inputs of this type, and the container lists one of the two at any
     /// time.
     #[returns(copy)]
     pub file: FileId,
@@ -65,8 +65,8 @@ impl Container {
     }
 }
 
-/// Applies `patches` to the list `base` and returns the resulting list, with each entry mapped: an entry of `base`
-/// that no patch replaces by `of`, and a class file of a patch by `patch`. `patches` must be sorted by `at`.
+/// Applies `patches` to the list `base` and returns the resulting list. Each remaining entry of `base` is mapped by
+/// the function `of`, and each class file of a patch by the function `patch`. `patches` must be sorted by `at`.
 pub fn patched<T, U>(
     base: &[T],
     patches: &[Patch],

@@ -11,7 +11,7 @@
 
 use crate::asm::{self, AsmError, Assembled};
 
-/// One file of a fixture.
+/// One file of a fixture: a test input, written as one text that contains several files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FixtureFile {
     /// The path of the file, with a leading slash.
@@ -20,7 +20,7 @@ pub struct FixtureFile {
     pub meta: Vec<String>,
     /// The lines of the file, without its header.
     pub text: String,
-    /// The line number of the fixture at which the file's text starts, counted from 1.
+    /// The number of the fixture's line at which the text of this file starts, counted from 1.
     pub line: u32,
 }
 

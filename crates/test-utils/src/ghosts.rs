@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// Returns the class file with the annotation `GhostComponent` on some methods. `ghosts` maps each of these methods,
 /// such as `p/C.m()V`, to the exceptions that the method promises never to throw. Panics if the class file is
-/// truncated, because only tests make these files.
+/// truncated; no error is returned, because only tests make these files.
 pub fn with_ghosts(bytes: &[u8], ghosts: &BTreeMap<String, Vec<String>>) -> Vec<u8> {
     let mut texts: BTreeMap<usize, String> = BTreeMap::new();
     let mut classes: BTreeMap<usize, usize> = BTreeMap::new();

@@ -55,11 +55,11 @@ pub fn all() -> Vec<Jdk> {
     out
 }
 
-/// The first JDK of at least release `version`. If this is `None`, the caller must skip its test.
+/// The first JDK of at least release `version`. If the result is `None`, the caller must skip its test.
 ///
 /// # Panics
-/// Panics if there is no such JDK and the environment variable `CI` is `true`, because skipping would hide a broken
-/// set-up there.
+/// Panics if there is no such JDK and the environment variable `CI` is `true`, because a skipped test would
+/// hide a broken set-up of the CI machine.
 pub fn at_least(version: u32) -> Option<Jdk> {
     let found = all().into_iter().find(|it| it.version >= version);
     if found.is_none() {

@@ -24,7 +24,7 @@ pub struct Case {
     pub args: Vec<Arg>,
 }
 
-/// An argument of a case.
+/// An argument of the method that a [`Case`] calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arg {
     /// An argument for a parameter of type int, short, char, byte or boolean.
@@ -144,7 +144,11 @@ pub fn run_folder(jdk: &Jdk, root: &Path, cases: &[Case]) -> std::io::Result<Vec
     let answers = answers(&String::from_utf8_lossy(&output.stdout));
     if answers.len() != cases.len() {
         let stderr = String::from_utf8_lossy(&output.stderr);
-        let message = format!("the JVM gave {} answers to {} cases: {stderr}", answers.len(), cases.len());
+        let message = format!(
+            "the JVM printed {} answers for {} cases; its standard error: {stderr}",
+            answers.len(),
+            cases.len()
+        );
         return Err(std::io::Error::other(message));
     }
     Ok(answers)

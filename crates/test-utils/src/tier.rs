@@ -26,7 +26,9 @@ impl Tier {
         match value {
             None => Tier::Fast,
             Some(it) if it == "full" => Tier::Full,
-            Some(it) => panic!("AJAR_TESTS is {it:?}: only `full` is known; unset it for the fast tier"),
+            Some(it) => {
+                panic!("AJAR_TESTS is {it:?}, but only `full` is allowed; unset AJAR_TESTS for the fast tier")
+            }
         }
     }
 }
@@ -40,7 +42,7 @@ pub fn is_full() -> bool {
 }
 
 /// Returns `fast` in the fast tier and `full` in the full tier: for example the number of random programs of a test,
-/// or the number of cases that the test must have met.
+/// or the least number of cases that the test must cover.
 ///
 /// # Panics
 /// Panics if `AJAR_TESTS` is set to anything but `full`.

@@ -37,13 +37,21 @@ fn a_small_class_byte_for_byte() {
 #[test]
 fn errors_name_the_line() {
     for (text, line, message) in [
-        (".method m()V", 1, "the line precedes the first .class"),
+        (".method m()V", 1, "the line is before the first .class, so it belongs to no class"),
         (".class A\n.method static m()V\n frob\n.end", 3, "unknown instruction: frob"),
-        (".class A\n.method static m()V\n ldc \"a\n.end", 3, "a quote is not closed"),
+        (".class A\n.method static m()V\n ldc \"a\n.end", 3, "a quoted text has no closing quote"),
         (".class A\n.method static m()V\n iload\n.end", 3, "a word is missing at the end of the line"),
         (".class A\n.method static m()V\n return x\n.end", 3, "unexpected word: x"),
-        (".class A\n.method static m()V\n goto L\n.end", 0, "class A: a label is never bound"),
-        (".class A\n.method static m()V\nL: L: return\n.end", 0, "class A: a label is bound twice"),
+        (
+            ".class A\n.method static m()V\n goto L\n.end",
+            0,
+            "class A: a label is used, but is bound nowhere in the method",
+        ),
+        (
+            ".class A\n.method static m()V\nL: L: return\n.end",
+            0,
+            "class A: a label is bound twice in the method",
+        ),
     ] {
         let err = asm::assemble(text).expect_err(message);
         assert_eq!((err.line, err.message.as_str()), (line, message));
@@ -208,5 +216,5 @@ fn a_full_pool_is_an_error() {
     }
     let mut class = ClassBuilder::new("A");
     class.method(0x9, "m", "()V", code);
-    assert_eq!(class.finish().expect_err("too many").message, "constant pool is full");
+    assert_eq!(class.finish().expect_err("too many").message, "the constant pool is full");
 }

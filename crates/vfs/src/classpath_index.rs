@@ -3,9 +3,10 @@
 /// The file name of the index, which is in `BOOT-INF/` of a jar or `WEB-INF/` of a war.
 pub const CLASSPATH_INDEX_NAME: &str = "classpath.idx";
 
-/// Returns the names of the inner jars in the order of the index. A line has the form `- "BOOT-INF/lib/a.jar"`; other
-/// lines are skipped, because the index determines the order of the jars but excludes none. Old versions of Spring
-/// Boot wrote only the file name of a jar, which is then in the folder `lib`.
+/// Returns the names of the inner jars that the index lists, in its order. A line has the form
+/// `- "BOOT-INF/lib/a.jar"`; lines of another form are skipped. Skipping is safe, because the index only orders the
+/// jars and excludes none. Old versions of Spring Boot wrote only the file name of a jar, which is then in the folder
+/// `lib`.
 pub fn parse(bytes: &[u8], lib: &str) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes);
     let name = |line: &str| {

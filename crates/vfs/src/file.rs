@@ -9,12 +9,12 @@ use rustc_hash::FxHashMap;
 pub struct FileId(u32);
 
 impl FileId {
-    /// Returns the id with this index.
+    /// Returns the id with this index in the list of paths of a [`Vfs`].
     fn from_index(index: usize) -> FileId {
         FileId(u32::try_from(index).unwrap_or(u32::MAX))
     }
 
-    /// Returns the number of the id, for use as an index into tables with a row for each file of a [`Vfs`].
+    /// Returns the index of the id, for tables that have a row for each file of a [`Vfs`].
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -40,7 +40,7 @@ impl Vfs {
         file
     }
 
-    /// Returns the display path of a file. The result is empty if the id belongs to another `Vfs`.
+    /// Returns the display path of a file; the empty text if this `Vfs` does not have the id.
     pub fn name(&self, file: FileId) -> &str {
         self.names.get(file.index()).map_or("", |it| it)
     }

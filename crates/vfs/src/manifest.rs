@@ -8,19 +8,20 @@ use crate::naming::name_text;
 /// The name of the manifest inside an archive.
 pub const MANIFEST_NAME: &str = "META-INF/MANIFEST.MF";
 
-/// The content of a manifest.
+/// The parsed content of a manifest.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Manifest {
     /// The attributes of the main section, in file order.
     pub attributes: Vec<Attribute>,
-    /// The attributes of the main section, in file order.
+    /// The numbers (from 1) of the malformed lines of the main section.
     pub bad_lines: Vec<usize>,
-    /// For each section after the main one that has a `Sealed` attribute, the name of the section and whether the
-    /// value is `true`. If two sections have the same name, the later section takes precedence.
+    /// For each section after the main one that has a `Name` and a `Sealed` attribute, the name (of a package or a
+    /// file), and whether the value of `Sealed` is `true`. If two sections have the same name, the later section
+    /// takes precedence.
     pub sealed: Vec<(String, bool)>,
 }
 
-/// An attribute (header) of a manifest.
+/// An attribute of a manifest, written as `name: value`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Attribute {
     /// The name of the attribute as written in the file; case is ignored when names are compared.
@@ -51,8 +52,8 @@ impl Manifest {
         manifest
     }
 
-    /// Returns whether the package, such as `p/q`, is sealed: by the package's own section if it has `Sealed`,
-    /// otherwise by the main section.
+    /// Returns whether the package, such as `p/q`, is sealed. The attribute `Sealed` of the package's own section
+    /// determines this; if the section or the attribute is missing, `Sealed` of the main section does.
     pub fn is_sealed(&self, package: &str) -> bool {
         let own = self.sealed.iter().rev().find(|it| it.0.strip_suffix('/') == Some(package));
         match own {
@@ -61,25 +62,27 @@ impl Manifest {
         }
     }
 
-    /// Returns the words in the value of the main attribute with this name; no words if there is no such attribute.
+    /// Returns the words in the value of the attribute with this name in the main section; no words if there is no
+    /// such attribute.
     pub fn words(&self, name: &str) -> impl Iterator<Item = &str> {
         self.value(name).unwrap_or("").split_ascii_whitespace()
     }
 
-    /// Returns the value of the main attribute with this name; if the name occurs several times, the last value, as
-    /// in the JDK.
+    /// Returns the value of the attribute with this name in the main section; `None` if there is no such attribute.
+    /// If the name occurs several times, the last value is returned, as in the JDK.
     pub fn value(&self, name: &str) -> Option<&str> {
         self.attribute(name).map(|it| it.value.as_str())
     }
 
-    /// Returns whether the manifest makes its archive multi-release, with `Multi-Release: true` on a single line. The
-    /// JDK looks for exactly these bytes (ignoring case) and the end of the line, so a value with continuation lines
-    /// or other white space does not count.
+    /// Returns whether the manifest makes its archive multi-release, by `Multi-Release: true` on a single line. The
+    /// JDK searches for exactly this text (ignoring case), followed by a line end. So a value that has continuation
+    /// lines or other white space has no effect.
     pub fn is_multi_release(&self) -> bool {
         self.attribute("Multi-Release").is_some_and(|it| it.is_plain && it.value.eq_ignore_ascii_case("true"))
     }
 
-    /// Returns the entries of the attribute `Class-Path`, which are relative URLs.
+    /// Returns the entries of the attribute `Class-Path`, which are relative URLs; no entries if there is no such
+    /// attribute.
     pub fn class_path(&self) -> impl Iterator<Item = &str> {
         self.words("Class-Path")
     }
@@ -89,8 +92,9 @@ impl Manifest {
     }
 }
 
-/// Converts an entry of `Class-Path` to a path relative to the folder of the jar: without `file:`, and with escapes
-/// such as `%20` decoded. `None` for an URL of another scheme.
+/// Converts an entry of `Class-Path` to the path of a file, which is relative to the folder of the jar or absolute.
+/// Removes `file:`, and decodes escapes such as `%20`. Returns `None` for a URL of another scheme, or if the decoded
+/// path is not UTF-8.
 pub fn class_path_file(entry: &str) -> Option<String> {
     let rest = entry.strip_prefix("file://").or_else(|| entry.strip_prefix("file:")).unwrap_or(entry);
     let scheme_end = rest.find([':', '/']).filter(|&it| rest.as_bytes().get(it) == Some(&b':'));
@@ -114,8 +118,8 @@ pub fn class_path_file(entry: &str) -> Option<String> {
     String::from_utf8(out).ok()
 }
 
-/// Reads the attributes of one section and the empty line at its end. Adds the numbers (from 1) of the lines that are
-/// not headers to `bad_lines`.
+/// Reads one section and the empty line at its end, and returns the attributes of the section. Adds the numbers (from
+/// 1) of the malformed lines to `bad_lines`.
 fn section<'a>(
     lines: &mut impl Iterator<Item = (usize, (&'a [u8], bool))>,
     bad_lines: &mut Vec<usize>,
@@ -155,7 +159,8 @@ fn section<'a>(
     raw.into_iter().map(attribute).collect()
 }
 
-/// Returns the lines of a manifest, each with whether it is terminated (by `\r\n`, `\n` or `\r`).
+/// Returns the lines of a manifest, each with whether a line terminator (`\r\n`, `\n` or `\r`) follows. Only the last
+/// line may have none.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
@@ -169,8 +174,8 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = (&[u8], bool)> {
     })
 }
 
-/// Splits a line `name: value`; `None` if the line has another form. The space after the colon is required, and a
-/// name consists of letters, digits, `-` and `_`.
+/// Splits a line `name: value` into name and value; `None` if the line has another form. The space after the colon is
+/// required, and a name consists of letters, digits, `-` and `_`.
 fn split_header(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let colon = line.iter().position(|&it| it == b':')?;
     let (name, value) = (line.get(..colon)?, line.get(colon + 1..)?);

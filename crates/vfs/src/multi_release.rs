@@ -9,13 +9,14 @@ pub const VERSIONS: &str = "META-INF/versions/";
 /// The first Java release that reads versioned entries.
 const FIRST_VERSIONED: u16 = 9;
 
-/// The result of [`select`]: the entries that the JVM uses, and those that are hidden.
+/// The result of [`select`]: the entries that the JVM uses, and the entries that are hidden by others of the same
+/// name.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Selection {
     /// The selected entries, in directory order.
     pub chosen: Vec<Chosen>,
-    /// The indices of the entries that are hidden by a later entry with the same name. The JVM uses the last entry of
-    /// a name in the directory.
+    /// The indices of the entries that are hidden by a later entry with the same name. Of several entries with the
+    /// same name, the JVM uses the last one in the directory.
     pub shadowed: Vec<usize>,
 }
 
@@ -24,14 +25,14 @@ pub struct Selection {
 pub struct Chosen {
     /// The index of the entry in the list of names that was passed to [`select`].
     pub index: usize,
-    /// The length in bytes of the part of the name before the path at which the JVM finds the entry: the length of
-    /// `META-INF/versions/17/` for an entry of release 17, and 0 for an unversioned entry.
+    /// The length in bytes of the start of the entry's name that is not part of the path at which the JVM finds the
+    /// entry. For an entry of release 17, this is the length of `META-INF/versions/17/`; for an unversioned entry, 0.
     pub root_len: usize,
 }
 
-/// Returns, for each path, the entry that the JVM uses when it runs with a Java release. `names` are the names of all
-/// entries. `release` is `None` for an archive that is not multi-release; then all entries in `META-INF/versions/`
-/// are ignored.
+/// Selects, for each path, the entry that a JVM of the Java release `release` uses. `names` are the names of all
+/// entries, in directory order. `release` is `None` for an archive that is not multi-release; then all entries in
+/// `META-INF/versions/` are ignored.
 pub fn select(names: &[&str], release: Option<u16>) -> Selection {
     let mut selection = Selection::default();
     // For each path, the version and index of the best entry so far.
@@ -66,7 +67,8 @@ pub fn select(names: &[&str], release: Option<u16>) -> Selection {
 }
 
 /// Splits the name of a versioned entry after `META-INF/versions/`, such as `17/p/C.class`, into the version and the
-/// path. `None` if the version is below 9 or has a leading zero, or if the path is in `META-INF/`.
+/// path. Returns `None` if the JVM ignores the entry: if the version is not a number, is below 9 or has a leading
+/// zero, or if the path is empty or in `META-INF/`.
 fn versioned(rest: &str) -> Option<(u16, &str)> {
     let (version, path) = rest.split_once('/')?;
     let plain = version.bytes().all(|it| it.is_ascii_digit()) && !version.starts_with('0');

@@ -3,8 +3,8 @@
 /// The folder of the provider-configuration files, relative to the root of the classes.
 pub const SERVICES_FOLDER: &str = "META-INF/services/";
 
-/// Returns the service whose providers this member of an archive or folder lists; `None` if the member is no
-/// provider-configuration file.
+/// Returns the name of the service for which this member of an archive or folder lists the providers; `None` if the
+/// member is no provider-configuration file.
 pub fn service_of(member: &str) -> Option<&str> {
     // In a war or a Spring Boot jar, the class root is an inner folder.
     let roots = ["", "WEB-INF/classes/", "BOOT-INF/classes/"];
@@ -12,8 +12,8 @@ pub fn service_of(member: &str) -> Option<&str> {
     Some(below).filter(|it| !it.is_empty() && !it.contains('/'))
 }
 
-/// Returns the provider classes that a configuration file lists, in file order and without duplicates. Illegal names,
-/// which the JDK refuses, are skipped.
+/// Returns the names of the provider classes that a provider-configuration file lists, in file order and without
+/// duplicates. Illegal names, which the JDK refuses, are skipped.
 pub fn providers(bytes: &[u8]) -> Vec<String> {
     let mut acc: Vec<String> = Vec::new();
     for line in String::from_utf8_lossy(bytes).split(['\n', '\r']) {

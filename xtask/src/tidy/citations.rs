@@ -11,7 +11,7 @@ use super::{Checkout, Violation};
 enum Part {
     /// A section by its number: `§3`.
     Section(String),
-    /// An item of a numbered list by the numbers of section and item: `§3.7`.
+    /// An item of a numbered list, by the number of the section and the number of the item: `§3.7`.
     Item(String, String),
     /// A rule by its number: `rule 3`.
     Rule(String),
@@ -31,8 +31,8 @@ struct Page {
     headings: BTreeSet<String>,
 }
 
-/// Checks that every page that a comment or page cites is in the repository and has the cited section, and that no
-/// file outside the repository, such as the text of a paper, is cited by its name.
+/// Checks that every page that a comment or page cites is in the repository and has the cited section. Also checks
+/// that no text or PDF file outside the repository, such as a paper, is cited by its file name.
 pub(super) fn citations(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for (file, text) in checkout.tree.texts() {
         for prose in prose(file, text) {
@@ -102,8 +102,8 @@ fn page_text<'a>(checkout: &'a Checkout, file: &str, word: &str) -> Option<&'a s
         .find_map(|it| checkout.tree.text(it))
 }
 
-/// Returns the parts of a page that a citation names directly after the page, such as `§1, §3.7 and "Heading"` or
-/// `, rule 3`.
+/// Returns the parts of a page that a citation names. `text` is the text after the name of the page; it starts with
+/// the parts, such as `§1, §3.7 and "Heading"` or `, rule 3`.
 fn parts(text: &str) -> Vec<Part> {
     let mut found = Vec::new();
     let mut rest = text.trim_start_matches('`');

@@ -27,7 +27,7 @@ pub(super) fn effects(checkout: &Checkout, violations: &mut Vec<Violation>) {
                     file: file.path.clone(),
                     line,
                     check: "effects",
-                    what: format!("`{what}` in {} ({})", file.room, effect.name),
+                    what: format!("`{what}` may not be used in {} ({})", file.room, effect.name),
                     why: effect.why.clone().into(),
                     fix: effect.instead.clone().unwrap_or_else(|| {
                         format!("pass the value in as an argument, or have this effect only in one of the rooms: {}", effect.rooms.join(", "))
@@ -62,8 +62,8 @@ fn uses(file: &RustFile, effect: &Effect) -> Vec<(String, usize)> {
     found
 }
 
-/// Returns whether a path, as written, names the item `mention`, an item below it, or with `*` a module that contains
-/// it.
+/// Returns whether a path, as written, names the item `mention` or an item below it, or imports with `*` from a
+/// module that contains the item.
 fn reaches(path: &[String], mention: &str) -> bool {
     let mention: Vec<&str> = mention.split("::").collect();
     let named = match path.split_last() {

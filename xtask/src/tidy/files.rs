@@ -7,9 +7,9 @@ use super::house::ARROWS_FILE;
 use super::uses::{Crate, Use};
 use super::{Checkout, Violation};
 
-/// Checks that no two files call each other's methods if one of their modules is below the other in the module tree.
-/// Constructors, and methods that only read or write a field, are ignored. ([`super::modules`] checks the other pairs
-/// of modules.)
+/// Checks pairs of files of which the module of one is below that of the other in the module tree: they must not call
+/// each other's methods. Constructors, and methods that only read or write a field, are ignored. ([`super::modules`]
+/// checks the other pairs of modules.)
 pub(super) fn calls_go_one_way(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for crate_ in checkout.crates.iter().filter(|it| !checkout.house.is_recursive(&it.room)) {
         let mut calls: BTreeMap<(&str, &str), &Use> = BTreeMap::new();
@@ -85,9 +85,10 @@ pub(super) fn types(checkout: &Checkout, violations: &mut Vec<Violation>) {
     }
 }
 
-/// Checks the rooms for which `arrows.toml` limits the dependencies of files: no file depends on more files of its
-/// room, by paths and calls, than allowed. Dependencies on files of data and of the database are not counted. A file
-/// of data may use only files of data.
+/// Checks the files of the rooms that `arrows.toml` lists in `[few-dependencies]`: no file may depend, by paths or
+/// method calls, on more files of its room than the limit allows. `arrows.toml` also lists the files of data (types
+/// with accessors) and of the database; dependencies on these are not counted. A file of data may use only files of
+/// data.
 pub(super) fn dependencies(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let most = checkout.house.limit("file-dependencies");
     let few = &checkout.house.few_dependencies;
@@ -114,7 +115,7 @@ pub(super) fn dependencies(checkout: &Checkout, violations: &mut Vec<Violation>)
                         file: file.to_string(),
                         line: 1,
                         check: "file-dependencies",
-                        what: format!("this is a file of data, but it uses {other}, which is not"),
+                        what: format!("this is a file of data, but it uses {other}, which is not a file of data"),
                         why: "data modules never use logic modules: a reader of the data would have to read the logic too".into(),
                         fix: "move the used items to a file of data, or their uses out of this file".to_string(),
                     });
@@ -141,8 +142,8 @@ pub(super) fn dependencies(checkout: &Checkout, violations: &mut Vec<Violation>)
     }
 }
 
-/// Returns whether `module` is the `mod.rs` of a folder that contains the file. Such a module is named in
-/// visibilities such as `pub(in …)`.
+/// Returns whether `module` is the `mod.rs` of a folder that contains the file. Visibilities such as `pub(in …)` name
+/// such a module, so a dependency on it is not counted.
 fn is_above(module: &str, file: &str) -> bool {
     module.strip_suffix("mod.rs").is_some_and(|folder| file.starts_with(folder))
 }

@@ -27,31 +27,32 @@ pub(super) struct House {
     pub(super) limits: BTreeMap<String, usize>,
     #[serde(default)]
     pub(super) few_dependencies: FewDependencies,
-    /// The rooms that are exempt from the limits on types and from the check for cycles of method calls, each with
-    /// the reason.
+    /// The rooms that are exempt from the limits on the methods of a type and from the check for cycles of method
+    /// calls, each with the reason.
     #[serde(default)]
     recursive: BTreeMap<String, String>,
     /// The phrases that no comment, page or message may use, in lower case, each with what to say instead.
     #[serde(default)]
     pub(super) phrases: BTreeMap<String, String>,
-    /// The public items that product code need not use, each with the reason why it is public.
+    /// The public items that are allowed although no product code uses them, each with the reason why it is public.
     #[serde(default)]
     pub(super) public: BTreeMap<String, String>,
     #[serde(default)]
     allow: Vec<Allow>,
 }
 
-/// The rooms in which the number of files on which a file may depend is limited, and the files that are exempt.
+/// The rooms in which each file may depend on a limited number of other files, and the files that do not count as
+/// such dependencies.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FewDependencies {
     pub(super) rooms: Vec<String>,
-    /// The files of data, whose types many files name. Dependencies on these files are not counted; files of data
-    /// depend only on each other.
+    /// The files of data: types with accessors, which many files name. Dependencies on these files are not counted;
+    /// files of data depend only on each other.
     #[serde(default)]
     pub(super) data: Vec<String>,
-    /// The files with the database, its inputs and its keys. Every query names them, so dependencies on these files
-    /// are not counted.
+    /// The files that define the database, its inputs and its keys. Every query names them, so dependencies on these
+    /// files are not counted.
     #[serde(default)]
     pub(super) database: Vec<String>,
 }
@@ -78,14 +79,15 @@ pub(super) struct Effect {
     pub(super) macros: Vec<String>,
     #[serde(default)]
     pub(super) methods: Vec<String>,
-    /// The rooms that may have the effect.
+    /// The rooms whose files may all have this effect, such as access to files.
     pub(super) rooms: Vec<String>,
-    /// The files of other rooms that may have the effect.
+    /// The files that may have this effect, such as access to files, although their rooms may not.
     #[serde(default)]
     pub(super) files: Vec<String>,
     #[serde(default = "default_why")]
     pub(super) why: String,
-    /// The advice what to do instead, for messages; `None` if messages give the general advice.
+    /// What code should do instead of having this effect, as advice in messages; `None` if messages give the general
+    /// advice.
     pub(super) instead: Option<String>,
 }
 
@@ -94,21 +96,21 @@ fn default_why() -> String {
         .to_string()
 }
 
-/// The section `[queries]` of `arrows.toml`: which queries may depend on more than one class.
+/// The section `[queries]` of `arrows.toml`: which salsa queries may depend on more than one class.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Queries {
     /// The types of query keys that identify one class.
     pub(super) class_keys: Vec<String>,
-    /// The tracked functions that may have any other key.
+    /// The queries whose key may be of any other type.
     pub(super) whole: Vec<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Unsafe {
-    /// The modules that may have unsafe code, as paths without `.rs`: the file of this name and the folder of this
-    /// name.
+    /// The modules that may contain unsafe code, as paths without `.rs`: `a/b` stands for the file `a/b.rs` and the
+    /// folder `a/b`.
     pub(super) modules: Vec<String>,
 }
 
@@ -226,7 +228,8 @@ fn collect(table: &toml::Table, manifest: &str, found: &mut Vec<Dependency>) {
     }
 }
 
-/// Returns the number of the line with `key` below the header of `section`; the line of the header if there is none.
+/// Returns the number of the line with `key` below the header of `section`; the line of the header if the section
+/// does not have the key.
 fn line_of(manifest: &str, section: &str, key: &str) -> usize {
     let lines: Vec<&str> = manifest.lines().collect();
     let header = lines
@@ -242,7 +245,8 @@ fn line_of(manifest: &str, section: &str, key: &str) -> usize {
     header + below.unwrap_or(0) + 1
 }
 
-/// Checks that every dependency of every room is an allowed arrow (room) or an allowed package.
+/// Checks that `arrows.toml` allows every dependency of every room, be it on a room (an arrow) or on an outside
+/// package.
 pub(super) fn arrows(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let house = &checkout.house;
     for folder in checkout.tree.room_folders() {
@@ -339,8 +343,8 @@ pub(super) fn rooms_exist(checkout: &Checkout, violations: &mut Vec<Violation>) 
     }
 }
 
-/// Checks that each room inherits the lints of the workspace. The room with unsafe code may have lints of its own
-/// that only lower `unsafe_code` from `forbid` to `deny`.
+/// Checks that each room inherits the lints of the workspace. The room with unsafe code may instead have its own
+/// lints, if these only lower `unsafe_code` from `forbid` to `deny`.
 pub(super) fn lints(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let unsafe_folders = &checkout.house.unsafe_.modules;
     for folder in checkout.tree.room_folders() {

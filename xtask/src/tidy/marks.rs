@@ -6,7 +6,7 @@ use quote::ToTokens;
 
 use super::{Checkout, Violation};
 
-/// Words that mark unfinished work without an issue and a reason.
+/// Words that mark unfinished work but give no issue and no reason, so they are not allowed.
 const BARE: [&str; 3] = ["TODO", "XXX", "HACK"];
 const MARK: &str = "FIXME";
 
@@ -44,7 +44,7 @@ pub(super) fn fixme_form(checkout: &Checkout, violations: &mut Vec<Violation>) {
                         file: file.to_string(),
                         line,
                         check: "fixme",
-                        what: format!("`{word}` without an issue and a reason"),
+                        what: format!("`{word}` is not followed by an issue and a reason"),
                         why: "unfinished work without an issue is never finished".into(),
                         fix: format!("write `{MARK}(#issue): reason`, or finish the work"),
                     });
@@ -100,7 +100,7 @@ fn in_literal(literals: &[Literal], content: &str, line: usize, byte: usize) -> 
     literals.iter().any(|(start, end)| *start <= (line, column) && (line, column) < *end)
 }
 
-/// Checks that no test is ignored. A known wrong result is to be asserted and marked instead.
+/// Checks that no test is ignored. A test of a known wrong result is to assert that result, with a mark.
 pub(super) fn no_ignored_tests(checkout: &Checkout, violations: &mut Vec<Violation>) {
     for file in &checkout.sources.files {
         let mut lines = Vec::new();

@@ -47,8 +47,8 @@ pub(super) struct Method {
     pub(super) module: Module,
     pub(super) file: String,
     pub(super) line: usize,
-    /// Whether the method only reads or writes a field (one expression without calls), or returns a new value of its
-    /// type.
+    /// Whether the method only reads or writes a field (one expression without calls), or is a constructor, which
+    /// returns a new value of the type `owner`.
     pub(super) accessor: bool,
     /// Whether a trait of the crate declares the method.
     of_trait: bool,
@@ -134,7 +134,7 @@ impl Methods {
         }
     }
 
-    /// Returns the names that a file uses for types, as far as they differ from the names in this table
+    /// Returns the name in this table for each name by which the file refers to a type, if the two names differ
     /// ([`FileNames`]).
     fn names_of(&self, file: &RustFile) -> FileNames {
         let mut names = FileNames::default();
@@ -221,7 +221,7 @@ impl Methods {
 
     /// Returns the only method that a call of `name` on a receiver of unknown type can mean; `None` if there are
     /// several candidates or none. With `of_traits`, only methods of traits are considered. `others` are the names of
-    /// methods that the rooms below define.
+    /// methods that the rooms below define: a call of such a name may mean one of those, so the result is `None`.
     fn only(&self, name: &str, of_traits: bool, others: &BTreeSet<String>) -> Option<&Method> {
         let ambiguous = self.implemented.contains(name) || others.contains(name) || is_standard(name);
         let mut found = self.all.iter().filter(|it| it.name == name);
@@ -232,7 +232,7 @@ impl Methods {
     }
 
     /// Returns the calls of methods of this crate in the product code of a file. `others` are the names of methods
-    /// that the rooms below define.
+    /// that the rooms below define; a call of such a name on a receiver of unknown type is omitted.
     pub(super) fn calls(&self, file: &RustFile, others: &BTreeSet<String>) -> Vec<Call<'_>> {
         let mut found = Vec::new();
         let names = self.names_of(file);
@@ -311,7 +311,7 @@ fn makes_its_type(owner: &str, signature: &syn::Signature) -> bool {
     signature.receiver().is_none() && returns.as_deref() == Some(owner)
 }
 
-/// Returns whether a function body is a single expression or statement without calls.
+/// Returns whether a function body is a single expression or statement that contains no call.
 fn is_accessor(block: &syn::Block) -> bool {
     struct HasCall(bool);
     impl<'ast> Visit<'ast> for HasCall {
@@ -574,7 +574,8 @@ impl<'ast> Visit<'ast> for Calls<'_, '_> {
         visit::visit_expr_path(self, it);
     }
 
-    /// Visits the arguments of a macro if all of them are expressions; otherwise the first argument if it is one.
+    /// Visits the arguments of a macro if all of them are expressions; otherwise only the first argument, if that is
+    /// an expression.
     fn visit_macro(&mut self, it: &'ast syn::Macro) {
         let all = it.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated).ok();
         let first = || {

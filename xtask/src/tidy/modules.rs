@@ -31,8 +31,8 @@ pub(super) fn every_file_is_reached(checkout: &Checkout, violations: &mut Vec<Vi
     }
 }
 
-/// For each parent module, the dependencies between its children: for each pair of a using and a used child, the
-/// first use.
+/// The dependencies between modules with the same parent. For each parent: the pairs of a using and a used child,
+/// each with the first place of the use.
 type Siblings<'a> = BTreeMap<String, BTreeMap<(String, String), &'a Use>>;
 
 /// Checks that the modules with the same parent do not depend on each other in a cycle, by paths or by method calls.

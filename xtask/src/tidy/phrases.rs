@@ -38,14 +38,14 @@ fn violation(file: &str, line: usize, phrase: &str, instead: &str) -> Violation 
         file: file.to_string(),
         line,
         check: "phrases",
-        what: format!("\"{phrase}\""),
+        what: format!("the text has the forbidden phrase \"{phrase}\""),
         why: "a sentence must be understood at first reading, by a reader who has not seen this code".into(),
         fix: format!("say {instead}; the phrases are in `[phrases]` of {ARROWS_FILE}"),
     }
 }
 
-/// Calls `found` for each forbidden phrase in the text that consists of whole words: with its byte offset, the
-/// phrase, and what to say instead.
+/// Calls `found` for each occurrence of a forbidden phrase in the text, if the phrase is not part of a longer word.
+/// The arguments are the byte offset, the phrase, and what to say instead.
 fn find(phrases: &BTreeMap<String, String>, text: &str, found: &mut dyn FnMut(usize, &str, &str)) {
     // `to_lowercase` is not used, because it may change the length.
     let text = text.to_ascii_lowercase();

@@ -1,7 +1,7 @@
 //! Extracts the text that people read in the files of a checkout, comments and pages, with its line numbers.
 
-/// A block of comment lines or the text of a page, with its lines joined to one. `starts` has, for each original
-/// line, the byte offset at which it begins and its number in the file.
+/// A block of comment lines or the text of a page, with its lines joined to one. `starts` has an entry for each
+/// original line: the byte offset in `text` at which the line begins, and the number of the line in the file.
 #[derive(Default)]
 pub(super) struct Prose {
     pub(super) text: String,

@@ -97,7 +97,8 @@ pub(super) fn query_keys(checkout: &Checkout, violations: &mut Vec<Violation>) {
     }
 }
 
-/// Checks that the documentation of every query has the five headings, and names existing tests about the query.
+/// Checks that the documentation of every query has the headings in [`HEADINGS`], and names existing tests, at least
+/// one of them with a mention of the query.
 pub(super) fn query_headings(checkout: &Checkout, violations: &mut Vec<Violation>) {
     let tests = tests(checkout);
     for query in queries(checkout) {
@@ -115,8 +116,8 @@ pub(super) fn query_headings(checkout: &Checkout, violations: &mut Vec<Violation
     }
 }
 
-/// For each name of a test, the files in which the test may mention the query that it tests: the file of the test, or
-/// all files of its test crate.
+/// For each name of a test, the files that are searched for a mention of the query that it tests: the file of the
+/// test, or all files of its test crate.
 type Tests<'a> = BTreeMap<String, Vec<&'a str>>;
 
 fn tests(checkout: &Checkout) -> Tests<'_> {
@@ -135,8 +136,8 @@ fn tests(checkout: &Checkout) -> Tests<'_> {
     found
 }
 
-/// Returns the folder `crates/room/tests/name/` of the test crate to which a file belongs; `None` if the file is a
-/// test crate by itself or no test.
+/// Returns the folder `crates/room/tests/name/` of the test crate to which a file belongs; `None` if the file is not
+/// in such a folder, for example because it is a test crate by itself.
 fn test_folder(path: &str) -> Option<&str> {
     let start = path.find("/tests/")? + "/tests/".len();
     path[start..].find('/').map(|it| &path[..=start + it])
@@ -160,8 +161,9 @@ fn problems(checkout: &Checkout, query: &Query, tests: &Tests<'_>) -> Vec<String
     found
 }
 
-/// Returns the problems of the text after the heading `Test`, such as `` `name` (in `room`), `other` ``. Each name
-/// must be that of a test, and the files of one of these tests must mention the query.
+/// Checks the text after the heading `Test` of a query, and returns the problems found. The text is a list of test
+/// names, such as `` `name` (in `room`), `other` ``. Each name must be that of a test, and the files of one of these
+/// tests must mention the query.
 fn test_problems(checkout: &Checkout, query: &Query, text: &str, tests: &Tests<'_>) -> Vec<String> {
     let in_ticks = text.split('`').skip(1).step_by(2);
     let mut names: Vec<&str> = in_ticks

@@ -234,7 +234,8 @@ fn scan(tokens: &[TokenTree], found: &mut Vec<Mention>) {
     }
 }
 
-/// Reads the path that starts with the identifier at `at` and continues `prefix`. Returns the index after the path.
+/// Reads the path that starts with the identifier at index `at` of the tokens. Adds the path to `found`, with
+/// `prefix` in front. Returns the index of the first token after the path.
 fn path(tokens: &[TokenTree], mut at: usize, prefix: &[String], found: &mut Vec<Mention>) -> usize {
     let line = tokens[at].span().start().line;
     let mut path = prefix.to_vec();
@@ -263,7 +264,8 @@ fn path(tokens: &[TokenTree], mut at: usize, prefix: &[String], found: &mut Vec<
     at
 }
 
-/// Reads the paths of a group in a `use`, such as `{a, b::c, d::{e, f}}`, each of which continues `prefix`.
+/// Reads the paths of a group in a `use`, such as `{a, b::c, d::{e, f}}`. Adds each path to `found`, with `prefix` in
+/// front.
 fn use_group(tokens: &[TokenTree], prefix: &[String], found: &mut Vec<Mention>) {
     let is_comma = |it: &TokenTree| matches!(it, TokenTree::Punct(punct) if punct.as_char() == ',');
     for part in tokens.split(is_comma).filter(|it| !it.is_empty()) {

@@ -47,7 +47,8 @@ file-dependencies = 1
 
 const MANIFEST: &str = "[dependencies]\n[lints]\nworkspace = true\n";
 
-/// The violations that tidy reports for a small good checkout in which these files are replaced or added, one a line.
+/// Replaces or adds these files (path and text) in a small checkout without violations. Returns the violations that
+/// tidy then reports, one per line.
 fn tidy(changes: &[(&str, &str)]) -> String {
     let mut files = vec![
         ("xtask/arrows.toml", HOUSE),
@@ -440,7 +441,9 @@ fn effects_stay_where_they_may() {
         let text = format!("//! Low.\n{code}\n");
         let said = tidy(&[("crates/low/src/lib.rs", &text)]);
         assert!(
-            said.starts_with(&format!("crates/low/src/lib.rs:2 effects `{what}` in low (files)")),
+            said.starts_with(&format!(
+                "crates/low/src/lib.rs:2 effects `{what}` may not be used in low (files)"
+            )),
             "{said}"
         );
         expect(&[("crates/driver/src/lib.rs", &text)], "");
@@ -464,7 +467,7 @@ fn effects_stay_in_the_files_that_may() {
         let text = format!("//! X.\n{code}\n");
         expect(
             &[("crates/high/src/lib.rs", &text)],
-            &format!("crates/high/src/lib.rs:2 effects `{what}` in high (round the queries)"),
+            &format!("crates/high/src/lib.rs:2 effects `{what}` may not be used in high (round the queries)"),
         );
         expect(&[("crates/driver/src/lib.rs", &text), ("xtask/arrows.toml", &house)], "");
         expect(&[("crates/high/tests/t.rs", &text)], "");
@@ -572,7 +575,11 @@ fn phrases_are_avoided() {
         ("//! Low.\n//! As [`f`].\n", 2),
     ] {
         let phrase = if text.contains("As") { "as [`" } else { "hangs on" };
-        assert_eq!(said(lib, text), format!("{lib}:{line} phrases \"{phrase}\""), "{text}");
+        assert_eq!(
+            said(lib, text),
+            format!("{lib}:{line} phrases the text has the forbidden phrase \"{phrase}\""),
+            "{text}"
+        );
     }
     for text in [
         "//! Changs to.\n",
@@ -583,7 +590,10 @@ fn phrases_are_avoided() {
     ] {
         assert_eq!(said(lib, text), "", "{text}");
     }
-    assert_eq!(said("docs/page.md", "It hangs\non it.\n"), "docs/page.md:1 phrases \"hangs on\"");
+    assert_eq!(
+        said("docs/page.md", "It hangs\non it.\n"),
+        "docs/page.md:1 phrases the text has the forbidden phrase \"hangs on\""
+    );
     assert_eq!(said("test-data/A.java", "// hangs on\n"), "");
     expect(&[(lib, "//! Hangs on it.\n")], "");
 }
@@ -737,7 +747,7 @@ fn unfinished_work_has_an_issue_and_a_reason() {
     }
     expect(
         &[("xtask/bench/X.java", "// FIXME\n")],
-        "xtask/bench/X.java:1 fixme `FIXME` without an issue and a reason",
+        "xtask/bench/X.java:1 fixme `FIXME` is not followed by an issue and a reason",
     );
 }
 

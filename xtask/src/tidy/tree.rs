@@ -12,7 +12,8 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// Reads the files that git tracks or would track. Without git, reads all files outside the ignored folders.
+    /// Reads the files that git tracks, and new files that git does not ignore. Without git, reads all files outside
+    /// the ignored folders.
     pub(super) fn read(root: &Path) -> Result<Tree> {
         let paths = match git_files(root) {
             Some(paths) => paths,

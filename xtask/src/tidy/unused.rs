@@ -184,7 +184,8 @@ fn public_of(file: &RustFile, item: &Item, found: &mut Vec<Public>) {
     }
 }
 
-/// Returns the names that an item defines or imports. A function of such a name may be mentioned without a call.
+/// Returns the names that an item defines or imports. In the file of the item, such a name counts as a mention of a
+/// function even where it is not called, for example where it is passed as a value.
 fn names_in_scope(item: &Item) -> Vec<String> {
     match item {
         Item::Fn(it) => vec![it.sig.ident.to_string()],
@@ -210,7 +211,8 @@ fn idents(tokens: TokenStream, found: &mut impl FnMut(&proc_macro2::Ident)) {
 /// Collects the mentions of names in one file.
 struct Scan<'a> {
     file: &'a str,
-    /// The names that the file defines as functions or imports.
+    /// The names that the file defines as functions or imports. They count as mentions of functions even where they
+    /// are not called.
     known: &'a BTreeSet<String>,
     found: &'a mut BTreeMap<String, Vec<Mention>>,
 }

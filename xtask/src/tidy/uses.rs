@@ -21,7 +21,7 @@ pub(super) struct Crate {
     files: BTreeMap<Module, String>,
 }
 
-/// A place where one module uses another.
+/// A place where one module of a crate uses another.
 #[derive(Debug)]
 pub(super) struct Use {
     pub(super) from: Module,
@@ -30,7 +30,7 @@ pub(super) struct Use {
     pub(super) line: usize,
     /// The called method, as `Type::name`; `None` if the module is not used by a call but named by a path.
     pub(super) call: Option<String>,
-    /// Whether the called method only reads or writes a field, or makes a value of its type.
+    /// Whether the called method only reads or writes a field, or is a constructor of its type.
     pub(super) accessor: bool,
 }
 
@@ -152,8 +152,9 @@ fn uses(
     found
 }
 
-/// Returns the innermost module into which a path leads that is written in `module`. `None` if the path does not
-/// start with `crate`, `super`, `self` or the name of a child module. `known` are all modules of the crate.
+/// Returns the innermost module that a path leads into, where the path is written in the module `module`. `None` if
+/// the path does not start with `crate`, `super`, `self` or the name of a child module. `known` are all modules of
+/// the crate.
 fn resolve(path: &[String], module: &[String], known: &BTreeSet<Module>) -> Option<Module> {
     let mut rest = path;
     let mut at: Module = match path.first()?.as_str() {

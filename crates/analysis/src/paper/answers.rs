@@ -69,8 +69,8 @@ impl Paper {
         graph
     }
 
-    /// Returns the calls of a body with their targets: the labels of the graph's edges, except ε, grouped by
-    /// instruction.
+    /// Returns the calls of a body with their targets: the labels, except ε, on the edges of the body's graph,
+    /// grouped by instruction.
     pub fn calls(&self, code: &MethodCode) -> Vec<Call> {
         let mut acc = Vec::new();
         for (pc, instr) in code.body.instrs.iter() {

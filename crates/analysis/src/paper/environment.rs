@@ -30,7 +30,7 @@ pub struct Record {
 /// Returns the record of a class of the API (the platform). The record holds only the signatures of the methods.
 ///
 /// # Errors
-/// When the structure of the file cannot be read: the class is then outside the program.
+/// When the structure of the file cannot be read: the program then does not contain the class.
 pub fn api_record(bytes: &[u8]) -> Result<Record> {
     Ok(api_record_of(Arc::new(class_outline(bytes)?)))
 }
@@ -113,8 +113,8 @@ pub enum Callee {
 
 impl Environment {
     /// Builds the environment of these records, which are in class-path order. The flag of a record says whether its
-    /// class belongs to the API (the platform). Of several records of one class, the first is used, with one
-    /// exception: a record with ghosts is not used if the class also has a record without ghosts, even a later one.
+    /// class belongs to the API (the platform). Of several records of one class, the first record without ghosts is
+    /// used or, if all have ghosts, the first record.
     pub fn new(records: Vec<(Record, bool)>) -> Self {
         let ghosts = |it: &Outline| it.ghost.is_some() || it.methods.iter().any(|it| it.ghost.is_some());
         let real: FxHashSet<ClassName> =
@@ -206,8 +206,8 @@ impl Environment {
         acc
     }
 
-    /// Whether the class is a subtype of the class called `name` (c <: C), as far as the links of present classes
-    /// show.
+    /// Whether the class is a subtype of the class called `name` (c <: C), according to the supertypes that present
+    /// classes name.
     fn is_below(&self, class: ClassId, name: ClassName) -> bool {
         match self.hierarchy.class(name) {
             Some(it) => self.hierarchy.is_known_subtype(class, it),

@@ -190,8 +190,9 @@ impl Drawing {
         }
     }
 
-    /// Adds the edges for the exception `x` that is raised at `pc` (the paper's H): to the handler that catches `x`,
-    /// or out of the method. The first edge has these labels.
+    /// Adds the edges for the exception `x` that is raised at `pc` (the paper's H): to the handler that catches `x`
+    /// or, if there is none, out of the method. The edge from `pc` to an exceptional node or out of the method has
+    /// the labels `labels`; the edge from the exceptional node to the handler has the label ε.
     fn h(
         &mut self,
         universe: &mut Universe,

@@ -25,12 +25,12 @@ pub struct CoveredRaise {
     pub rows: Box<[Option<ClassName>]>,
 }
 
-/// An exception source or call. Each variant is a rule of Fig. 4 of the paper, which applies to the instruction.
+/// An exception source or call. Each variant corresponds to a rule of Fig. 4 of the paper.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Raises {
     /// An assertion, with the exception χ that the assertion raises if it fails.
     Assertion(ClassName),
-    /// `throw X`, which raises every subtype of X.
+    /// A `throw` of an object of static type X, which may raise X and every subtype of X.
     Throw(ClassName),
     /// `new C`, which raises NullPointerException and the exceptions that its constructor lets out.
     New(MethodRef),

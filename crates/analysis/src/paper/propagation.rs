@@ -77,7 +77,7 @@ struct Solving {
     flows: FxHashMap<MethodId, Vec<Flow>>,
     calls: Vec<Call>,
     numbers: FxHashMap<(bool, MethodRef), usize>,
-    /// For each method with code, the indices of the calls that may run the method.
+    /// For each method with code, the indices in `Solving::calls` of the calls that may run the method.
     calls_to: FxHashMap<MethodId, Vec<usize>>,
 }
 

@@ -13,8 +13,8 @@ use flow::summary::{Initialized, Source};
 use super::sites::handle_call;
 use crate::summary::CodeSummary;
 
-/// The effect of one source of a summary, of one effect of a dynamic site, or of one method handle. At run time, the
-/// parts of the action happen in the order of the fields.
+/// What one source of a summary (an exception source or call), one effect of a dynamic site, or one method handle
+/// does. At run time, the parts of the action happen in the order of the fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Action {
     /// The exceptions that the action raises by itself.
@@ -91,7 +91,7 @@ pub(crate) enum Passing {
 /// The reason why an action may run arbitrary code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AnyCode {
-    /// The bootstrap method has no model, so the method that it links is unknown.
+    /// The analysis has no rules for this bootstrap method, so the method that it links is unknown.
     Bootstrap(MethodRef),
     /// The summary does not contain the dynamic site, so nothing about it is known.
     Unlisted,
@@ -175,8 +175,8 @@ impl Called {
     }
 }
 
-/// Returns the action of a source of a summary. For a dynamic site, returns `Err` with the index of the site in the
-/// summary.
+/// Returns the action of a source (an exception source or call) of a summary. For a dynamic site, returns `Err` with
+/// the index of the site in the summary.
 fn of_source(source: Source) -> Result<Action, u32> {
     Ok(match source {
         Source::Exact(class) => Action::raises(Raises::Exact(class)),
@@ -191,13 +191,13 @@ fn of_source(source: Source) -> Result<Action, u32> {
     })
 }
 
-/// Returns the action of a source of a summary; `None` if the source is a dynamic site.
+/// Returns the action of a source (an exception source or call) of a summary; `None` if the source is a dynamic site.
 pub(crate) fn item_action(source: Source) -> Option<Action> {
     of_source(source).ok()
 }
 
-/// Returns the actions of a source of a summary. A dynamic site has one action for each of its effects, every other
-/// source has one action.
+/// Returns the actions of a source (an exception source or call) of a summary. A dynamic site has one action for each
+/// of its effects, every other source has one action.
 pub(crate) fn actions(code: &CodeSummary, source: Source) -> impl Iterator<Item = Action> {
     let (one, effects) = match of_source(source) {
         Ok(it) => (Some(it), &[][..]),
@@ -209,8 +209,8 @@ pub(crate) fn actions(code: &CodeSummary, source: Source) -> impl Iterator<Item 
     one.into_iter().chain(effects.iter().map(Action::of_effect))
 }
 
-/// Returns all actions of a body: first those of the items of its summary, in order, then those of its dynamic sites,
-/// each site once.
+/// Returns all actions of a body: first those of the exception sources and calls that its summary lists, in order,
+/// then those of its dynamic sites, each site once.
 pub(crate) fn all_actions(code: &CodeSummary) -> impl Iterator<Item = Action> {
     let items = code.summary.items.iter().filter_map(|it| item_action(it.source));
     items.chain(code.dynamics.iter().flat_map(|it| &it.effects).map(Action::of_effect))

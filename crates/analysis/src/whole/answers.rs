@@ -29,10 +29,11 @@ pub enum CallWord {
     Thread,
     /// A call that a method of the JDK makes before it returns.
     Callback,
-    /// A call of an action that runs with privileges. The checked exceptions of the action come back wrapped.
+    /// A call of an action by a method such as `AccessController.doPrivileged`. The checked exceptions of the action
+    /// come back wrapped.
     Privileged,
-    /// A call of code that is found by name. The exceptions of the code come back wrapped, except those of a call by
-    /// `Class.newInstance`, which come back unchanged.
+    /// A call by reflection, of code that is found by name. The exceptions of the code come back wrapped, except
+    /// those of a call by `Class.newInstance`, which come back unchanged.
     Reflect,
     /// A call of a class loader to load a class.
     Load,
@@ -40,7 +41,7 @@ pub enum CallWord {
     Serialization,
     /// A call of the finalizer of the object that the instruction creates. A thread of the VM makes the call.
     Finalizer,
-    /// Stands for all calls that a method of unknown code makes.
+    /// Stands for all calls of a method whose code is unknown.
     Unseen,
 }
 
@@ -83,8 +84,8 @@ pub struct Call {
     /// The functional interfaces whose function objects are among the receivers, sorted by text. A function object's
     /// glue performs casts and then calls one of the targets.
     pub glue: Vec<Text>,
-    /// The present methods that the call may run only if an absent class connects the receiver's class with the class
-    /// that the call names; sorted by text.
+    /// The present methods that the call may run only if the receiver's class is, through an absent supertype, a
+    /// subtype of the class that the call names; sorted by text.
     pub possible: Vec<MethodName>,
     /// The exception classes of the link errors that the call may raise, as far as the present classes determine
     /// them.
@@ -104,7 +105,7 @@ pub enum Why {
     Initializer(Text),
     /// The called method is signature polymorphic: it runs any method handle that it is invoked on.
     SignaturePolymorphic,
-    /// The bootstrap method has no model, so the call may run any method.
+    /// The analysis has no rules for this bootstrap method, so the call may run any method.
     Bootstrap(MethodName),
     /// The effect of the native method is not known.
     Native(MethodName),
@@ -153,8 +154,8 @@ pub enum Step {
     Method(MethodName),
     /// A virtual call of this method may run a target that lets the exception out.
     Dispatch(MethodName),
-    /// The initialiser of this class lets the exception out, wrapped in ExceptionInInitializerError if it is no
-    /// error.
+    /// The initialiser of this class lets the exception out, wrapped in ExceptionInInitializerError unless it is an
+    /// Error.
     Initializer(Text),
     /// The method of a function object for this functional interface lets the exception out.
     Glue(Text),

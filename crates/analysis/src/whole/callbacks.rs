@@ -34,8 +34,8 @@ fn word(kind: CallbackKind) -> CallWord {
     }
 }
 
-/// Adds the calls that the JDK makes during a call of `method`, according to the table of callbacks. `site` is what
-/// the call of `method` resolves to.
+/// Adds to `acc` the calls that the JDK makes during a call of `method` by the instruction `at`, according to the
+/// table of callbacks. `site` is what the call of `method` resolves to.
 pub(super) fn callback_calls(
     calls: &CallTable,
     at: Option<InstrId>,
@@ -98,8 +98,8 @@ fn may_be_method_of(calls: &CallTable, class: ClassName, named: ClassName, site:
     }
 }
 
-/// Returns whether the class `sub` is the class `sup` or a subtype of it; `None` if it is a subtype only if an absent
-/// class connects the two.
+/// Returns whether the class `sub` is the class `sup` or a subtype of it; `None` if this depends on an absent
+/// supertype of `sub`. If `sub` itself is absent, only `sub` counts as its own supertype.
 fn is_below(calls: &CallTable, sub: ClassName, sup: ClassName) -> Option<bool> {
     let hierarchy = &calls.classes.hierarchy;
     let Some(id) = hierarchy.class(sub) else { return Some(sub == sup) };

@@ -80,7 +80,7 @@ fn add_calls(calls: &CallTable, id: MethodId, instr: InstrId, action: &Action, a
     }
 }
 
-/// Returns the call kind by which answers report this call.
+/// Returns the kind with which answers report this call.
 fn word(called: Called) -> CallWord {
     match called {
         Called::Instruction(kind, _) | Called::OnThis(kind, _) => match kind {
@@ -146,8 +146,8 @@ fn loading_call(calls: &CallTable, at: Option<InstrId>) -> Option<Call> {
     Some(call.sorted())
 }
 
-/// Returns the call of the class initialisers that an access `what` in code of the class `caller` may run; `None` if
-/// the access runs none.
+/// Returns the call of the class initialisers that may run when code of the class `caller` initialises the classes
+/// `what`; `None` if none may run.
 fn initializer_call(
     calls: &CallTable,
     at: Option<InstrId>,

@@ -16,7 +16,7 @@ use super::reads::{Read, note, unnoted};
 use super::sites::Node;
 use super::solved::SolvedProgram;
 
-/// The maximum number of searches that limit the length of the path. If they do not find a path, a last search
+/// The maximum number of searches with a limit on the length of the path. If none of them finds a path, a last search
 /// without a limit follows.
 const MAX_BOUNDS: usize = 8;
 
@@ -24,7 +24,7 @@ const MAX_BOUNDS: usize = 8;
 enum Search {
     /// A path was found: the nodes of the shortest one, and the part of the sought set that arises at the last node.
     Found(Vec<Node>, SetId),
-    /// No path is within the bound on the length. The number is the smallest length that a path can have.
+    /// No path is within the bound on the length. The number is a lower bound on the lengths of all paths.
     Longer(u32),
     /// No path leads from the start to an origin of a sought exception.
     None,
@@ -44,9 +44,9 @@ pub(super) fn because(
 }
 
 /// Returns the nodes of the shortest path from the node `from` to an origin of an exception in `set`, and the part of
-/// the set that arises at the last node. If there is no path, returns no nodes, and `set`. If `open` is true, the
+/// the set that arises at the last node. If there is no path, returns an empty list and `set`. If `open` is true, the
 /// path follows the open parts of the nodes' values, otherwise the known parts. Of several shortest paths, returns
-/// the first in the order of code and text.
+/// the first: paths are compared by the order of their nodes in the code or, where the code gives no order, by text.
 pub(super) fn path(
     program: &SolvedProgram,
     ex: &mut Exceptions,
@@ -74,9 +74,9 @@ pub(super) fn path(
     }
 }
 
-/// Searches for the shortest path from the node of `start` to an origin of an exception in the set of `start`. If
-/// `bound` is given, it has the distance of each node to the nearest origin, and the maximum length of the path;
-/// nodes that are too far from every origin are skipped. `None` skips no node.
+/// Searches for the shortest path from the node of `start` to an origin of an exception in the set of `start`.
+/// `bound` consists of the distance of each node to the nearest origin, and the maximum length of the path: nodes
+/// that are too far from every origin are skipped. If `bound` is `None`, no node is skipped.
 fn path_within(
     program: &SolvedProgram,
     ex: &mut Exceptions,
@@ -164,8 +164,8 @@ fn is_unordered(program: &SolvedProgram, node: NodeId) -> bool {
     matches!(program.nodes.node(node), Node::Dispatch(_) | Node::Initializer(_) | Node::Loading)
 }
 
-/// Compares by text two nodes that are included by the same node. The ids of classes give no order, because they
-/// depend on how the program was built.
+/// Compares by text two nodes whose values are included in the value of the same node. The ids of classes give no
+/// order, because they depend on how the program was built.
 fn by_text(program: &SolvedProgram, a: NodeId, b: NodeId) -> Ordering {
     let place = |it: NodeId| match program.nodes.node(it) {
         Node::Dispatch(_) | Node::Loading => None,

@@ -17,9 +17,9 @@ use super::sites::Site;
 use super::tables::CallTable;
 use crate::summary::{CodeSummary, MethodSummary};
 
-/// Returns the constructors that are analysed separately for a class of the constructed object. Each is a pair of the
-/// constructor and that class, and gets a node of its own in the system of inclusions. The pairs are in order of
-/// discovery.
+/// Returns pairs of a constructor and a class: the constructor is analysed separately for the case that the
+/// constructed object is of this class. Each pair gets a node of its own in the system of inclusions. The pairs are
+/// in order of discovery.
 ///
 /// # Errors
 /// When the work is cancelled.
@@ -38,15 +38,17 @@ pub(super) fn constructions(
     Ok(found)
 }
 
-/// Whether two bodies make the same calls on `this`. These calls decide which constructors are analysed separately
-/// for each class of the constructed object.
+/// Returns whether two bodies make the same calls on `this`, and either both or none of them has handlers that throw
+/// the caught exception again. This decides which constructors are analysed separately for each class of the
+/// constructed object.
 pub(super) fn same_on_this(a: &CodeSummary, b: &CodeSummary) -> bool {
     let calls = |it: &CodeSummary| -> FxHashSet<(CallKind, MethodRef)> { on_this(it).collect() };
     calls(a) == calls(b) && a.summary.rethrowing.is_empty() == b.summary.rethrowing.is_empty()
 }
 
-/// Returns those pairs of [`constructions`] (a constructor, and the class of the constructed object) that the calls
-/// in one body of the class `caller` need.
+/// Returns the pairs of [`constructions`] (a constructor, and the class of the object that it constructs) that follow
+/// from one body `code` of the class `caller`: those of the constructors that the body calls on new objects, and of
+/// the constructors that these call on the same object.
 pub(super) fn of_code(calls: &CallTable, caller: ClassId, code: &CodeSummary) -> Vec<(MethodId, ClassId)> {
     let mut finder = Finder { calls, selects: FxHashMap::default() };
     let mut found = finder.of_code(caller, code);
@@ -96,8 +98,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Returns the pairs (a constructor, and the class of the constructed object) for the constructor calls in one
-    /// body of the class `caller`, without duplicates.
+    /// Returns the constructors that one body of the class `caller` calls on new objects, each with the class of the
+    /// constructed object, without duplicates. Only constructors that make virtual calls on `this` are returned.
     fn of_code(&mut self, caller: ClassId, code: &CodeSummary) -> Vec<(MethodId, ClassId)> {
         let mut found = Vec::new();
         for method in constructed(code) {
@@ -112,8 +114,9 @@ impl Finder<'_> {
         found
     }
 
-    /// Completes `found`, which has pairs of a constructor and the class of the constructed object. Adds pairs for
-    /// the constructors that constructors in `found` call on the same object.
+    /// Completes `found`, a list of pairs of a constructor and the class of the constructed object: adds a pair for
+    /// each constructor that makes virtual calls on `this` and is called by a constructor in `found` on the same
+    /// object.
     fn add_chained(
         &mut self,
         found: &mut Vec<(MethodId, ClassId)>,
@@ -133,7 +136,7 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// Returns the constructors that a constructor calls on `this`.
+    /// Returns the constructors that the constructor `id` calls on `this`.
     fn chained(&self, id: MethodId) -> Vec<MethodId> {
         let Some(code) = self.code(id) else { return Vec::new() };
         let is_constructor =

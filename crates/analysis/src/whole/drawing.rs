@@ -38,7 +38,7 @@ struct Draw<'a> {
     sets: Vec<RaisedSet>,
     known: FxHashMap<(SetId, Option<Why>), SetRef>,
     /// The exception set of the node drawn last: its id, the reason why it is open (`None` for known exceptions), and
-    /// its place in the graph. Kept because the next node often has an equal set.
+    /// its place in the graph. The set is stored because the next node often has an equal set.
     last: Option<(SetId, Option<Why>, SetRef)>,
     /// For each exception-table row, the exceptions that it may catch and those that it surely catches; `None` until
     /// the row is first used.
@@ -104,8 +104,9 @@ pub(super) fn draw(program: &SolvedProgram, sets: &mut Sets, id: MethodId, code:
     Graph { cfg, sets, calls: Vec::new(), labels: Vec::new(), throws }
 }
 
-/// Returns the reason to report for open exceptions that are included from the node `of`: the node's own reason, if
-/// the node is open by itself, or that the node (a method, for example) lets out open exceptions.
+/// Returns the reason to report for open exceptions that another node includes from the node `of`. If `of` is a
+/// dispatch or stands for class loaders, and may itself run unknown code, this is the reason why it may; otherwise,
+/// the reason is that `of` (a method, for example) lets out open exceptions.
 fn nearest(program: &SolvedProgram, of: Node) -> Why {
     match of {
         Node::Method(it) | Node::Constructing(it, _) => Why::LetsOut(program.calls.classes.name(it)),
@@ -130,8 +131,8 @@ fn nearest(program: &SolvedProgram, of: Node) -> Why {
     }
 }
 
-/// Exceptions that an instruction raises, with the rows that may catch them in addition to the rows that cover the
-/// instruction.
+/// Exceptions that an instruction raises, and further exception-table rows that may catch them although these rows do
+/// not cover the instruction.
 #[derive(Clone, Copy)]
 struct Raised<'a> {
     value: Value,
@@ -172,7 +173,7 @@ fn failing_at(body: &Body, instr: InstrId, failing: &[(Resolved, LinkError)]) ->
 }
 
 impl Draw<'_> {
-    /// Returns the exceptions of a flow, and the reason why they have an open part (`None` if they have none).
+    /// Returns the exceptions that a flow contributes, and the reason why some of them are open (`None` if none are).
     fn value(&mut self, flow: Flow) -> (Value, Option<Why>) {
         let program = self.program;
         let of_node = |ex: &Exceptions, value: Value, of: Node| {
@@ -220,8 +221,8 @@ impl Draw<'_> {
         masks
     }
 
-    /// Returns the exceptional node of an instruction for the exceptions `set`; edges lead from it to handlers. If
-    /// `node` is `None`, draws the node and stores it in `node`.
+    /// Returns the exceptional node of an instruction for the exceptions `set`, from which edges lead to handlers. If
+    /// `node` is `None`, draws this node first and stores it in `node`.
     fn exceptional(
         &mut self,
         drawing: &mut Drawing<SetRef>,

@@ -167,9 +167,9 @@ fn ways_of(
     })
 }
 
-/// Returns one path for each known class or cone of `value`, and one path for its open part. `way` computes the steps
-/// of a path from the exceptions that the path explains; its `bool` is true for the open part. If `only` is given,
-/// explains only the exceptions of this class and its subclasses.
+/// Returns one path for each known class or cone of `value`, and one path for its open part. `way` receives the
+/// exceptions that a path is to explain, and whether they are the open part, and returns the steps of the path. If
+/// `only` is given, explains only the exceptions of this class and its subclasses.
 fn ways_through(
     ex: &mut Exceptions,
     value: Value,

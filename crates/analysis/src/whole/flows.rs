@@ -27,8 +27,9 @@ use super::tables::CallTable;
 use super::unknown::{contract, open_call, unknown_initializer};
 use crate::summary::CodeSummary;
 
-/// Computes which exceptions the parts of a program let out, as flows: sets of exceptions, and nodes of the system of
-/// inclusions whose exceptions come out as well. Reads the targets of calls and the nodes, but no solution.
+/// Computes which exceptions the parts of a program let out. A result is a list of flows: a flow is a set of
+/// exceptions, or a node of the system of inclusions whose exceptions are let out as well. The computation needs the
+/// targets of calls, but no solution of the system.
 #[derive(Clone, Copy)]
 pub(super) struct Flows<'a> {
     pub(super) calls: &'a CallTable,
@@ -96,9 +97,9 @@ impl Flows<'_> {
         }
     }
 
-    /// Returns the exceptions of a call on `this` whose target follows from `exact`, the class of the constructed
-    /// object. Returns `None` if `exact` is `None` or does not decide the target, or if the action is no call on
-    /// `this`.
+    /// Returns the exceptions of a call on `this` whose target is known because `exact`, the class of the constructed
+    /// object, is known. Returns `None` if `exact` is `None` or does not decide the target, or if the action is no
+    /// call on `this`.
     fn own_choice(
         &self,
         ex: &mut Exceptions,

@@ -30,8 +30,8 @@ pub(super) fn handler_invoke() -> MethodRef {
     )
 }
 
-/// Returns the methods that the VM or the platform calls although no instruction of the program calls them. Their
-/// targets are computed for every program, independently of its code.
+/// Returns the methods that the VM or the platform calls although no instruction of the program calls them. The
+/// targets of these calls are computed for every program, independently of its code.
 pub(super) fn implicit_calls(world: WorldKind) -> impl Iterator<Item = MethodRef> {
     // In the open world unknown classes are among the receivers anyway, so proxies need no search.
     let handlers = (world != WorldKind::Open).then(handler_invoke);
@@ -57,7 +57,8 @@ pub(super) fn upcalls() -> [MethodRef; 4] {
     ]
 }
 
-/// The kinds of objects without a class file that a program creates at run time.
+/// The kinds of objects that a program creates and whose classes have no class file, because the classes are made at
+/// run time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct RuntimeObjects {
     /// Whether the program creates proxies of interfaces (`java.lang.reflect.Proxy`).

@@ -57,8 +57,8 @@ pub enum OpenCause {
     /// The exceptions come from the initialisation of this absent class. Its initialiser, or that of a class above
     /// it, is unknown.
     Initializer(ClassName),
-    /// The exceptions come from this bootstrap method. The analysis has no model of it, so linking by it may run any
-    /// code.
+    /// The exceptions come from this bootstrap method. The analysis has no model of this method, so linking a call
+    /// site or dynamic constant by it may run any code.
     Bootstrap(MethodRef),
     /// The exceptions come from this native method, whose effect is not known.
     Native(MethodId),
@@ -82,7 +82,7 @@ pub enum Flow {
     Node(Node),
     /// The exceptions that this node lets out, after a transfer function was applied to them.
     Through(Node, FunctionId),
-    /// Exceptions that arose at the instruction itself and to which a transfer function was applied, with the reason
+    /// Exceptions that arose at the instruction itself and were then changed by a transfer function, with the reason
     /// why some of them are open.
     Wrapped(Value, OpenCause),
 }
@@ -96,8 +96,8 @@ pub struct Exceptions {
     ids: FxHashMap<Filter, FunctionId>,
     memo: FxHashMap<(FunctionId, SetId), SetId>,
     /// For each transfer function that adds sets and each input to which it was applied, the sets that it added: bit
-    /// `i` stands for pair `i` of [`Filter::adds`]. If throwable types are added or removed, a result is outdated
-    /// only if these bits are; the results of all other set operations remain right.
+    /// `i` stands for pair `i` of [`Filter::adds`]. If throwable types are added or removed, an entry is outdated
+    /// only if its bits would now differ. The results of all other set operations remain right.
     added: FxHashMap<(FunctionId, SetId), u64>,
     /// Those keys of `added` whose results are stored in values that are not recomputed when throwable types are
     /// added or removed.
@@ -215,7 +215,7 @@ impl Exceptions {
         let (a, b) = (self.filters[first.index()].clone(), self.filters[second.index()].clone());
         debug_assert!(
             b.adds.is_empty(),
-            "the second function, that of an exception-table row, must not add exceptions"
+            "the second of two composed transfer functions must not add exceptions"
         );
         let keep = self.universe.meet(a.keep, b.keep);
         let adds = a.adds.iter().map(|&(when, add)| (when, self.universe.meet(add, b.keep))).collect();
@@ -240,7 +240,7 @@ impl Exceptions {
         self.through(function, value)
     }
 
-    /// Returns the transfer functions that have another result on some set because throwable types were added or
+    /// Returns the transfer functions whose result for some set changed because throwable types were added or
     /// removed. Returns `None` if such a result was returned by [`Exceptions::constant_through`]: then a stored value
     /// is outdated.
     pub fn functions_changed(&mut self) -> Option<Vec<FunctionId>> {
@@ -261,8 +261,8 @@ impl Exceptions {
         (!kept_changed).then_some(acc)
     }
 
-    /// Returns the exceptions in the input that can give an exception of `want` in the result: those that the
-    /// function keeps, and those because of which it adds an exception of `want`.
+    /// Returns the exceptions that, as input of `function`, can cause an exception of `want` in the result: those of
+    /// `want` that the function keeps, and those because of which it adds an exception of `want`.
     pub fn needed(&mut self, function: FunctionId, want: SetId) -> SetId {
         if function == FunctionId::IDENTITY {
             return want;
@@ -301,7 +301,7 @@ impl Exceptions {
 impl Filter {
     /// Returns which sets of `adds` the function adds for the input `set`: bit `i` stands for pair `i`.
     fn added(&self, universe: &Universe, set: SetId) -> u64 {
-        debug_assert!(self.adds.len() <= 64, "a filter must not add more than 64 sets");
+        debug_assert!(self.adds.len() <= 64, "a transfer function must not add more than 64 exception sets");
         let bits = self.adds.iter().enumerate().map(|(i, it)| u64::from(universe.overlaps(set, it.0)) << i);
         bits.fold(0, |acc, it| acc | it)
     }

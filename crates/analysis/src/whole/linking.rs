@@ -217,7 +217,7 @@ impl Accessor {
     }
 }
 
-/// Returns the link error that an access of a field raises; `None` if the present classes determine no error. Under
+/// Returns the link error that an access of a field raises; `None` if no error follows from the present classes. Under
 /// `--link-errors`, the access of a field whose class is absent is an error, too.
 fn field_error(calls: &CallTable, accessor: Accessor, field: FieldRef, access: Access) -> Option<LinkError> {
     let it = field.get();

@@ -82,8 +82,8 @@ pub(super) fn own_loaders(
     acc.into_iter()
 }
 
-/// Returns the methods that may run when a class loader of the program is called. Methods whose exceptions the open
-/// part of the call covers are left out.
+/// Returns the methods that may run when a class loader of the program is called. Leaves out the methods whose
+/// exceptions are contained in the open part of the call anyway.
 pub(super) fn loading_targets(calls: &CallTable) -> Vec<MethodId> {
     let Some(it) = &calls.loading else { return Vec::new() };
     // The open part covers the possible methods, unless an assumption about unknown code narrows it.
@@ -124,7 +124,7 @@ pub(super) fn loaded(ex: &mut Exceptions) -> FunctionId {
 }
 
 /// Returns the exceptions that the VM raises if a class loader returns an unsuitable result: no class or a class of
-/// another name (NoClassDefFoundError), a class that differs from the class of this name of another loader
+/// another name (NoClassDefFoundError), a class different from the one that another loader defined under this name
 /// (LinkageError, JVMS §5.3.4), or a class without a nest host (IllegalAccessError, §5.4.4).
 fn unfit(ex: &mut Exceptions) -> SetId {
     let mut acc = SetId::EMPTY;

@@ -11,8 +11,8 @@ use flow::universe::SetId;
 
 use super::lattice::Value;
 
-/// The inclusions of a maintained program as a graph in which distances to open exceptions are computed. The sources
-/// of the graph are the nodes where open exceptions arise.
+/// The inclusions of a maintained program as a graph, for computing the distance of each node to the nearest node
+/// where exceptions of unknown code arise. The nodes where such exceptions arise are the sources of the graph.
 pub(super) struct OpenWays<'a>(pub(super) &'a Incremental<Value>);
 
 impl Links for OpenWays<'_> {
@@ -33,22 +33,23 @@ impl Links for OpenWays<'_> {
     }
 }
 
-/// For each node, the smallest number of inclusions that lead to a node where exceptions arise. Computing all these
-/// distances takes as long as many short searches, so they are computed only after searches have visited many nodes.
+/// For each node, its distance to the nearest node where exceptions arise, counted in inclusions. Computing all these
+/// distances takes as long as many short searches for such nodes, so the distances are computed only after searches
+/// have visited many nodes.
 #[derive(Default)]
 pub(super) struct Nearness {
-    /// The number of nodes that all searches together have visited.
+    /// The total number of nodes that searches for the places where exceptions arise have visited.
     visited: AtomicUsize,
     known: OnceLock<Vec<u32>>,
     open: OnceLock<Vec<u32>>,
-    /// The distances to the nearest node where open exceptions arise. They are updated when the program changes.
-    /// `None` if the program is not prepared for changes.
+    /// For each node, the distance to the nearest node where exceptions of unknown code arise. The distances are
+    /// updated when the program changes. `None` if the program is not prepared for changes.
     followed: Option<Distances>,
 }
 
 impl Nearness {
-    /// Computes the distances of the nodes of a maintained program to open exceptions. `followed` is the program's
-    /// solver.
+    /// Computes the distance of each node of a maintained program to the nearest node where exceptions of unknown
+    /// code arise. `followed` is the program's solver.
     pub(super) fn followed(followed: &Incremental<Value>) -> Self {
         Nearness {
             followed: Some(Distances::new(followed.n_nodes(), &OpenWays(followed))),
@@ -56,8 +57,8 @@ impl Nearness {
         }
     }
 
-    /// Updates the distances after the inclusions or exceptions of the nodes `changed` were changed. Returns the
-    /// nodes whose distance to the nearest open exceptions changed, with their previous distances.
+    /// Updates the distances to the places where exceptions of unknown code arise, after the inclusions or exceptions
+    /// of the nodes `changed` were changed. Returns the nodes whose distance changed, with their previous distances.
     pub(super) fn follow(
         &mut self,
         followed: &Incremental<Value>,
@@ -69,26 +70,27 @@ impl Nearness {
         moved
     }
 
-    /// Whether `to` is one inclusion nearer than `from` to a node where open exceptions arise.
+    /// Whether the distance of `to` to the nearest node where exceptions of unknown code arise (counted in
+    /// inclusions) is one less than that of `from`.
     pub(super) fn is_step(&self, from: NodeId, to: NodeId) -> bool {
         self.followed.as_ref().is_some_and(|it| it.is_step(from, to))
     }
 
-    /// Whether `to` was one inclusion nearer than `from` to a node where open exceptions arise, before the update
-    /// that returned `moved`.
+    /// Whether, before the update that returned `moved`, the distance of `to` to the nearest node where exceptions of
+    /// unknown code arise (counted in inclusions) was one less than that of `from`.
     pub(super) fn was_step(&self, moved: &Moved, from: NodeId, to: NodeId) -> bool {
         self.followed.as_ref().is_some_and(|it| it.was_step(moved, from, to))
     }
 
-    /// Adds `n` to the number of nodes that searches have visited.
+    /// Adds `n` to the number of nodes that searches for the places where exceptions arise have visited.
     pub(super) fn looked_at(&self, n: usize) {
         self.visited.fetch_add(n, Ordering::Relaxed);
     }
 
-    /// Returns, for each node, the smallest number of inclusions that lead to a node where exceptions arise: open
-    /// exceptions if `open` is true, otherwise known ones. Returns `None` while searches have visited too few nodes
-    /// to make the computation worthwhile. `values` returns the exceptions of a node in the solution; `inclusions`
-    /// returns the exceptions that arise at a node itself, and the nodes that it includes.
+    /// Returns, for each node, its distance to the nearest node where exceptions arise, counted in inclusions:
+    /// exceptions of unknown code if `open` is true, otherwise known exceptions. Returns `None` while searches have
+    /// visited too few nodes to make the computation worthwhile. `values` returns the exceptions of a node in the
+    /// solution; `inclusions` returns the exceptions that arise at a node itself, and the nodes that it includes.
     pub(super) fn distances<'a>(
         &self,
         open: bool,

@@ -30,7 +30,7 @@ pub(super) struct Nodes {
     later_place: FxHashMap<Node, usize>,
 }
 
-/// The nodes with which a program is first solved, except those for classes, methods and handlers.
+/// Describes which nodes a program has when it is first solved, apart from those of classes, methods and handlers.
 pub(super) struct Counts {
     /// The number of function objects.
     pub(super) functions: usize,
@@ -43,8 +43,9 @@ pub(super) struct Counts {
 }
 
 impl Nodes {
-    /// Numbers the nodes of a program. `methods` yields the number of methods of each class; `rethrowing` yields
-    /// methods, each with the number of its handlers that throw the caught exception again.
+    /// Numbers the nodes of a program. `methods` yields the number of methods of each class. `rethrowing` yields
+    /// those methods that have handlers which throw the caught exception again, each with the number of these
+    /// handlers.
     ///
     /// # Errors
     /// When the work is cancelled.
@@ -98,12 +99,12 @@ impl Nodes {
     /// Returns the id of a node. The node must have been added.
     pub(super) fn id(&self, node: Node) -> NodeId {
         self.find(node).unwrap_or_else(|| {
-            always_assert::never!("the node was never added, so it has no id");
+            always_assert::never!("the node was never added to the table of nodes, so it has no id");
             NodeId::from_index(0)
         })
     }
 
-    /// Adds a node unless it is among the nodes already. Returns whether the node is new.
+    /// Gives a node the next number, unless the node has a number already. Returns whether the node is new.
     pub(super) fn add(&mut self, node: Node) -> bool {
         let is_new = self.find(node).is_none();
         if is_new {

@@ -49,8 +49,8 @@ fn step(program: &SolvedProgram, node: Node) -> Step {
     }
 }
 
-/// Returns the reason why exceptions of `want` that arise at a node itself are open. The nodes that it includes are
-/// ignored. Returns `None` if the node itself has no such reason.
+/// Returns the reason why exceptions of `want` that arise at a node itself are open; the exceptions of nodes that the
+/// node includes are ignored. Returns `None` if the node itself is no cause of open exceptions.
 fn open_cause(program: &SolvedProgram, ex: &mut Exceptions, node: Node, want: SetId) -> Option<Why> {
     match node {
         Node::Dispatch(it) => {
@@ -108,8 +108,8 @@ fn open_flow(program: &SolvedProgram, ex: &Exceptions, flows: &[Flow], want: Set
     })
 }
 
-/// Returns what raises the known exceptions of `want` that arise at a node itself. The nodes that it includes are
-/// ignored.
+/// Returns what raises the known exceptions of `want` that arise at a node itself; the exceptions of nodes that the
+/// node includes are ignored.
 pub(super) fn origin(program: &SolvedProgram, ex: &mut Exceptions, node: Node, want: SetId) -> Origin {
     let (id, exact) = match node {
         Node::Dispatch(it) if program.calls.dispatches.cause(it).1.is_empty() => return Origin::Conversion,
@@ -141,7 +141,8 @@ pub(super) fn origin(program: &SolvedProgram, ex: &mut Exceptions, node: Node, w
     Origin::Vm
 }
 
-/// Returns what raises the exceptions that arise at a source of exceptions itself, not in the code that it calls.
+/// Returns what raises the exceptions of a source of exceptions (a call, for example), apart from the exceptions of
+/// the code that the source runs.
 pub(super) fn origin_of(source: Source) -> Origin {
     match source {
         Source::Exact(_) | Source::Cone(_) | Source::Caught(_) => Origin::Instruction,

@@ -6,12 +6,12 @@ use program::outline::Ghost;
 
 use super::lattice::Exceptions;
 
-/// The exceptions that one type name in the promise of a ghost excludes.
+/// The exceptions that a ghost promises never to let out, as far as they follow from one type name in its promise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Promised {
-    /// All exceptions are excluded.
+    /// The ghost promises to let out no exceptions at all.
     Everything,
-    /// The exceptions of the throwable type of this name and of all its subtypes are excluded.
+    /// The ghost promises to let out no exceptions of the throwable type with this name or of its subtypes.
     Type(PromisedName),
 }
 
@@ -19,8 +19,8 @@ pub(super) enum Promised {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct PromisedName {
     complete: ClassName,
-    /// The class in `java.lang` that is meant if no type has the name `complete`; `None` if the name contains a
-    /// package.
+    /// The class in `java.lang` that the name denotes if no type has the name `complete`; `None` if the name contains
+    /// a package.
     of_java_lang: Option<ClassName>,
 }
 

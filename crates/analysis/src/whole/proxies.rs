@@ -39,7 +39,7 @@ const MAKERS: [(&str, &str); 7] = [
 ];
 /// The class whose methods create objects that implement an interface by a method handle.
 const AROUND_HANDLES: &str = "java/lang/invoke/MethodHandleProxies";
-/// `ACC_ANNOTATION` (JVMS §4.1).
+/// The access flag `ACC_ANNOTATION` of annotation interfaces (JVMS §4.1).
 const ANNOTATION: u16 = 0x2000;
 
 /// Returns the classes whose methods create proxies, or objects that implement an interface by a method handle.
@@ -66,8 +66,8 @@ pub(super) fn mark_proxies(calls: &mut CallTable, fuel: &mut Fuel<'_>) -> Result
     Ok(())
 }
 
-/// Removes the marks that [`mark_proxies`] made, and marks all dispatches according to the kinds of objects in
-/// `made`. Returns the dispatches whose marks changed.
+/// Removes the marks that [`mark_proxies`] set, and marks all dispatches again, for the kinds of objects in `made`.
+/// Returns the dispatches whose marks changed.
 pub(super) fn mark_again(calls: &mut CallTable, made: RuntimeObjects) -> Vec<DispatchId> {
     let marks = |it: &Dispatch| (it.handlers, it.open);
     let before: Vec<_> = calls.dispatches.all().iter().map(marks).collect();
@@ -91,7 +91,7 @@ pub(super) fn mark_some(calls: &mut CallTable, made: RuntimeObjects, dispatches:
     }
 }
 
-/// Returns the kinds of objects without a class file that the program and its libraries create at run time.
+/// Returns the kinds of objects that the program and its libraries create and whose classes exist only at run time.
 ///
 /// # Errors
 /// When the work is cancelled.
@@ -109,7 +109,7 @@ pub(super) fn made_at_run_time(calls: &CallTable, fuel: &mut Fuel<'_>) -> Result
     Ok(acc)
 }
 
-/// Returns the kinds of objects without a class file that the methods `codes` create at run time.
+/// Returns the kinds of objects that the methods `codes` create and whose classes exist only at run time.
 pub(super) fn made_by<'a>(codes: impl Iterator<Item = (MethodId, &'a CodeSummary)>) -> RuntimeObjects {
     let mut acc = RuntimeObjects::default();
     for method in codes.flat_map(|it| named(it.1)) {
@@ -145,8 +145,8 @@ fn receivers_made(calls: &CallTable, made: RuntimeObjects, dispatch: &Dispatch) 
     RuntimeObjects { proxies: made.proxies || is_annotation, around_handles }
 }
 
-/// Returns the transfer function from the exceptions of an invocation handler to those of the proxy's method that
-/// calls it. The method keeps unchecked exceptions and those that it declares, and wraps all others
+/// Returns the transfer function from the exceptions of an invocation handler to those of the proxy method that calls
+/// the handler. The method keeps unchecked exceptions and those that it declares, and wraps all others
 /// (`java.lang.reflect.InvocationHandler`).
 pub(super) fn behind_handler(calls: &CallTable, ex: &mut Exceptions, dispatch: &Dispatch) -> FunctionId {
     let mut keep = SetId::EMPTY;

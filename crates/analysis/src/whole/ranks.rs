@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use program::hierarchy::{ClassId, Hierarchy};
 
 /// The rank of each class in the order of class names. Sorting all classes takes as long as many comparisons of
-/// names, so the classes are sorted only after as many comparisons as there are classes.
+/// names, so the classes are sorted only when the number of comparisons exceeds the number of classes.
 #[derive(Default)]
 pub(super) struct Ranks {
     compared: AtomicUsize,
@@ -16,8 +16,8 @@ pub(super) struct Ranks {
 }
 
 impl Ranks {
-    /// Compares two classes by name. In all calls for the same ranks, `hierarchy` must give the same ids to the same
-    /// classes; classes may be added between calls.
+    /// Compares two classes by name. All calls on one `Ranks` must pass a `hierarchy` that gives the same ids to the
+    /// same classes; classes may be added between calls.
     pub(super) fn compare(&self, hierarchy: &Hierarchy, a: ClassId, b: ClassId) -> Ordering {
         let places = self.sorted_places(hierarchy).unwrap_or_default();
         match (places.get(a.index()), places.get(b.index())) {
@@ -27,7 +27,7 @@ impl Ranks {
         }
     }
 
-    /// Returns, by the index of the class, the rank of each class in the order of names. Returns `None` while there
+    /// Returns the rank of each class in the order of names, by the index of the class. Returns `None` while there
     /// were too few comparisons to make sorting worthwhile.
     fn sorted_places(&self, hierarchy: &Hierarchy) -> Option<&[u32]> {
         if self.places.get().is_none() && self.compared.fetch_add(1, Relaxed) < hierarchy.len() {

@@ -50,12 +50,12 @@ pub enum EntryReason {
 pub enum From {
     /// The method is an entry point: the one with this index in [`Reachable::entries`].
     Entry(u32),
-    /// The VM calls the method by itself, or creates an object of the method's class.
+    /// The VM calls the method although no code calls it, or creates an object of the method's class.
     Vm,
     /// Code of an absent class may run the method.
     Outside,
     /// The method is reached from this other method, which calls it, initialises its class, or creates an object on
-    /// which it is called back.
+    /// which the reached method is called back.
     Method(MethodId),
 }
 

@@ -20,12 +20,12 @@ pub enum Read {
     Value(NodeId),
     /// The exceptions that arise at a node itself, without those of the nodes that it includes.
     Own(NodeId),
-    /// All nodes that a node includes, each with its distance (number of inclusions) to the nearest node where open
-    /// exceptions arise.
+    /// All nodes that a node includes, each with its distance (number of inclusions) to the nearest node where
+    /// exceptions of unknown code arise.
     Ways(NodeId),
-    /// The distance (number of inclusions) from a node to the nearest node where open exceptions arise, and the first
-    /// inclusions on the shortest paths to such nodes. Most searches for the reason of an open part read no other
-    /// inclusions.
+    /// The distance (number of inclusions) from a node to the nearest node where exceptions of unknown code arise,
+    /// and the first inclusions on the shortest paths to such nodes. Most searches for the reason of an open part
+    /// read no other inclusions.
     Nearest(NodeId),
     /// The targets of a dispatch.
     Dispatch(DispatchId),
@@ -46,7 +46,7 @@ thread_local! {
     static NOTED: RefCell<FxHashSet<Read>> = RefCell::default();
 }
 
-/// A guard that ends the recording of reads when the guard is dropped, also on a panic.
+/// A guard that stops the recording of reads when the guard is dropped, even if the drop is due to a panic.
 struct Noting;
 
 impl Drop for Noting {
@@ -75,8 +75,8 @@ pub(super) fn note(it: Read) {
     }
 }
 
-/// Calls `read` without recording what it reads, because it reads all of a program. The caller must record the parts
-/// on which its answer depends.
+/// Calls `read` without recording what is read, because `read` visits the whole program. The caller must itself
+/// record the parts on which its answer depends.
 pub(super) fn unnoted<T>(read: impl FnOnce() -> T) -> T {
     let was_noting = IS_NOTING.replace(false);
     let answer = read();

@@ -15,8 +15,8 @@ use super::loading::own_loaders;
 use super::sites::{Site, Target};
 use super::tables::CallTable;
 
-/// A class whose objects, as receivers, make a call run a certain method, with the supertypes that make them
-/// receivers of the call.
+/// A class whose objects, as receivers of a call, make the call run a certain method, with the supertypes through
+/// which these objects can be receivers.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Receiver {
     /// The class of the receivers.
@@ -48,7 +48,7 @@ impl Selector {
 }
 
 /// Returns at most `limit` classes whose objects make a call in the method `caller` run the method `target`, each
-/// with its chain of supertypes. `selector` tells which objects of the call decide.
+/// with its chain of supertypes. `selector` is the kind of objects (receivers or class loaders) that decide.
 pub fn selecting(
     calls: &CallTable,
     caller: MethodId,
@@ -62,8 +62,8 @@ pub fn selecting(
     }
 }
 
-/// Returns at most `limit` classes whose objects, as receivers of a virtual call of `by` in the method `caller`, make
-/// the call run `target`, each with its chain of supertypes.
+/// Returns at most `limit` classes whose objects, as receivers of a virtual call in the method `caller`, make the
+/// call run `target`, each with its chain of supertypes. `by` is the method that the call instruction names.
 fn receivers(
     calls: &CallTable,
     caller: MethodId,
@@ -110,8 +110,8 @@ fn receivers(
     acc
 }
 
-/// Returns at most `limit` of the program's class loader classes that load classes by `method`, each with its chain
-/// of supertypes.
+/// Returns at most `limit` class-loader classes of the program whose objects run `method` to load a class, each with
+/// its chain of supertypes.
 fn loaders(calls: &CallTable, method: MethodId, limit: usize) -> Vec<Receiver> {
     let hierarchy = &calls.classes.hierarchy;
     let listed = calls.loading.as_ref().is_some_and(|it| it.targets.contains(&method));
@@ -123,9 +123,9 @@ fn loaders(calls: &CallTable, method: MethodId, limit: usize) -> Vec<Receiver> {
     chains.collect()
 }
 
-/// Returns the shortest chain of supertypes from a class to the class named `to`. If `known` is false, the class is a
-/// receiver only because of an absent class above it, and the chain ends with that absent class. Returns `None` if
-/// there is no chain.
+/// Returns the shortest chain of supertypes from a class to the class named `to`. If `known` is false, objects of the
+/// class are receivers only because the class has an absent supertype, and the chain ends with that absent class.
+/// Returns `None` if there is no chain.
 fn chain(calls: &CallTable, class: ClassId, to: ClassName, known: bool) -> Option<Vec<Text>> {
     let absent = if known { None } else { chain_to(calls, class, None) };
     absent.or_else(|| chain_to(calls, class, Some(to)))

@@ -44,8 +44,9 @@ impl ClassRecord {
         self.outline.class
     }
 
-    /// Returns whether, in the place of `before`, this record shadows the same records and is shadowed by the same
-    /// records. This is so if both records are of the same class, and both or neither contain ghosts.
+    /// Returns whether this record, in the place of `before` in a list of records, would shadow the same records as
+    /// `before`, and be shadowed by the same records. This is so if both records are of the same class, and both or
+    /// neither contain ghosts.
     pub fn stands_like(&self, before: &ClassRecord) -> bool {
         self.is_same_class(before) && self.is_ghost == before.is_ghost
     }
@@ -145,9 +146,8 @@ pub struct Packages {
 }
 
 impl ClassTable {
-    /// Builds the table from the records of classes, in class-path order. If two records are of the same class, the
-    /// first is used, with one exception: a record with a ghost yields to a record without, even to a later one
-    /// (`semantics.md` §1).
+    /// Builds the table from the records of classes, in class-path order. Of several records of one class, the first
+    /// record without a ghost is used or, if all have ghosts, the first record (`semantics.md` §1).
     pub fn new(records: Vec<(ClassRecord, Role)>, options: &WholeOptions) -> Self {
         ClassTable::with_packages(records, options, &Packages::default())
     }
@@ -229,7 +229,7 @@ impl ClassTable {
     /// Returns the changes of classes between the records `before`, from which the program was built, and the present
     /// records `now`. Both lists are in class-path order; the records of containers that did not change may be left
     /// out of both. Returns `None` if more than `limit` classes differ, if a module descriptor is among the differing
-    /// records, or if two records are of the same class.
+    /// records, or if several records are of one class.
     pub fn few_changes(
         &self,
         before: &[(ClassRecord, Role)],

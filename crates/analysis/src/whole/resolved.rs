@@ -80,8 +80,8 @@ fn register_all(calls: &mut CallTable, fuel: &mut Fuel<'_>) -> Result<(), Cancel
     Ok(())
 }
 
-/// Registers the virtual calls that the VM makes by itself, so that their targets are computed. Only the search for
-/// reached code needs these calls.
+/// Registers the virtual calls that the VM makes without a call in code, so that their targets are computed. Only the
+/// search for reached code needs these calls.
 pub(super) fn ask_upcalls(calls: &mut CallTable) {
     upcalls().into_iter().for_each(|it| calls.ask_virtual(it));
 }

@@ -17,16 +17,17 @@ use super::sites::{Node, Site};
 use super::tables::CallTable;
 use crate::summary::CodeSummary;
 
-/// Whether code resolves a class, which may call a class loader, and how the exceptions of the class loader come out
-/// of the code.
+/// Tells whether code resolves a class (which may call a class loader), and how the exceptions of the class loader
+/// come out of the code.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Resolves {
-    /// Whether the code resolves a class such that the class loader's exceptions may come out unchanged.
+    /// Whether the code resolves a class in such a way that the class loader's exceptions may come out unchanged.
     plainly: bool,
     /// Whether the class loader's exceptions may come out wrapped in a BootstrapMethodError. JVMS §5.4.3.6 leaves
     /// open whether they are wrapped.
     dynamically: bool,
-    /// Whether the class may be resolved earlier in the bytecode than at the instruction.
+    /// Whether a class is resolved in an expression of the BIR instruction. The bytecode may evaluate the expression,
+    /// and so resolve the class, at an earlier pc than the pc of the instruction, where other handlers may apply.
     pub(super) earlier: bool,
 }
 
@@ -175,8 +176,8 @@ pub(super) fn resolves_any(calls: &CallTable, caller: ClassId, code: &CodeSummar
     resolves_in(calls, caller, code).into_iter().any(|it| it != Resolves::NOTHING)
 }
 
-/// Returns whether expressions of `code`, a body of the class `caller`, resolve any class. The expressions may be
-/// evaluated anywhere in the method.
+/// Returns whether `code`, a body of the class `caller`, resolves a class in expressions that may be evaluated
+/// anywhere in the method.
 pub(super) fn resolves_anywhere(calls: &CallTable, caller: ClassId, code: &CodeSummary) -> bool {
     let summary = &code.summary;
     summary.named.iter().any(|&it| calls_loader(calls, caller, it))

@@ -22,7 +22,8 @@ pub(super) struct StreamMethod {
     /// The descriptor of the method.
     pub(super) descriptor: Descriptor,
     /// Whether the method replaces the object by another object. A class may inherit such a method, and the method
-    /// may have any access. The other methods are private, and write or read the fields of their own class.
+    /// may have any access. Methods that do not replace the object are private, and write or read the fields of their
+    /// own class.
     pub(super) replaces: bool,
 }
 

@@ -97,8 +97,8 @@ pub enum Target {
 /// The reason why a call may run unknown methods.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Open {
-    /// The class that the call names, or a class above it where the method may be declared, is absent. This is the
-    /// absent class.
+    /// The class that the call names, or a class above it where the method may be declared, is absent. The field
+    /// names the absent class.
     Outside(ClassName),
     /// Unknown classes may extend this class and override the method.
     Overridable(ClassName),
@@ -117,8 +117,8 @@ pub enum Node {
     Glue(FunctionSiteId),
     /// The exceptions that a virtual call of this dispatch lets out.
     Dispatch(DispatchId),
-    /// The exceptions that arrive at a handler that throws them again. The number is the handler's index among those
-    /// handlers of the method.
+    /// The exceptions that arrive at a handler which throws the caught exception again. The number is the index of
+    /// the handler among the handlers of this kind in the method.
     Handler(MethodId, u32),
     /// The exceptions that a constructor lets out when it constructs an object of exactly this class.
     Constructing(MethodId, ClassId),
@@ -127,7 +127,7 @@ pub enum Node {
 }
 
 impl Target {
-    /// Returns the node whose exceptions are those that the target lets out.
+    /// Returns the node for the exceptions that the target lets out.
     pub fn node(self) -> Node {
         match self {
             Target::Method(it) => Node::Method(it),

@@ -15,8 +15,8 @@ use super::reads::{Read, note};
 use super::sites::Node;
 use super::tables::CallTable;
 
-/// A program with the exceptions that its methods let out. The exception sets to which the values refer are stored
-/// separately, because each reader adds sets to them.
+/// A program with the exceptions that its methods let out. The solution refers to exception sets by id; the sets are
+/// stored separately, because each client that reads answers adds sets of its own.
 pub struct SolvedProgram {
     /// The classes of the program and the targets of its calls.
     pub calls: CallTable,
@@ -79,8 +79,8 @@ impl SolvedProgram {
     }
 
     /// Returns the inclusions of a node: the exceptions that arise at the node itself, and the nodes that it
-    /// includes, each with a transfer function. A caller that computes an answer from them must record with [`note`]
-    /// which of them it used.
+    /// includes, each with a transfer function. A caller that computes an answer from some of these inclusions must
+    /// record with [`note`] which inclusions it used.
     pub(super) fn inclusions(&self, node: NodeId) -> (Value, &[(NodeId, FunctionId)]) {
         if let Solved::Following(it) = &self.solution
             && let Some((value, edges)) = it.changed.get(&node)
@@ -137,8 +137,9 @@ impl SolvedProgram {
         }
     }
 
-    /// Updates the distances after the inclusions or exceptions of the nodes `changed` were changed. Returns the
-    /// nodes whose distance to the nearest open exceptions changed, with their previous distances.
+    /// Updates the distances of nodes to the places where exceptions of unknown code arise, after the inclusions or
+    /// exceptions of the nodes `changed` were changed. Returns the nodes whose distance changed, with their previous
+    /// distances.
     pub(super) fn follow_distances(&mut self, changed: impl IntoIterator<Item = NodeId>) -> Moved {
         match &self.solution {
             Solved::Once(_) => Moved::default(),

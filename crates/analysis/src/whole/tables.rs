@@ -48,8 +48,8 @@ pub struct WholeOptions {
     pub world: WorldKind,
     /// The Java release of the platform; `None` if the release is unknown.
     pub release: Option<u16>,
-    /// Whether unknown code of a method is assumed to let out only unchecked exceptions and those that the method
-    /// declares.
+    /// Whether it is assumed that unknown code of a method lets out only unchecked exceptions and those that the
+    /// method declares.
     pub assume_contract: bool,
     /// Whether link errors that absent classes cause are included in answers.
     pub link_errors: bool,
@@ -240,7 +240,7 @@ impl CallTable {
         }
     }
 
-    /// Removes the classes that an access initialises from the cache.
+    /// Removes from the cache the entry of an access that may initialise classes.
     pub(super) fn forget_initialized(&mut self, what: Initialized) {
         self.initialized.remove(&what);
     }

@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 
 use crate::summary::{ClassSummary, MethodSummary};
 
-/// Returns the throwable types of a program, with the relation between them.
+/// Returns the throwable types of a program, each with its superclass as far as this is known.
 ///
 /// # Errors
 /// When the work is cancelled.
@@ -166,8 +166,9 @@ pub(super) struct OtherTypes {
     pub(super) come: Vec<ClassName>,
 }
 
-/// Updates the set of throwable types `universe` to the present state of the program, `how`. `classes` are all
-/// classes that may have become or ceased to be throwable types, or that have changed as throwable types.
+/// Updates the set of throwable types `universe` to the present state of the program, `how`. `classes` must contain
+/// all classes that may have become or ceased to be throwable types, and all throwable types of which the superclass,
+/// or the possibility of unknown subclasses, may have changed.
 pub(super) fn follow(
     universe: &mut Universe,
     how: &Follow<'_>,

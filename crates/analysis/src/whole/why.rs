@@ -29,8 +29,8 @@ pub(super) fn opened_by(classes: &ClassTable, class: ClassName) -> Option<ClassN
     classes.hierarchy.class(class).and_then(|it| classes.hierarchy.opened_by(it))
 }
 
-/// Returns the reason why exceptions are open, in the form that answers use. Returns `None` if no such unknown code
-/// exists in the world of the program.
+/// Returns the reason why exceptions are open, in the form that answers use. Returns `None` if unknown code that
+/// could raise the exceptions cannot exist in the world of the program.
 pub(super) fn why(calls: &CallTable, cause: OpenCause) -> Option<Why> {
     let name = |it| calls.classes.name(it);
     Some(match cause {

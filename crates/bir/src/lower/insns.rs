@@ -213,8 +213,8 @@ impl Lowerer<'_, '_, '_> {
 
     // ---- arrays ----
 
-    /// Emits the assertions for an access to the array and index on top of the stack. Returns both, without popping
-    /// them.
+    /// Emits the assertions for an access to an array element; the array and the index are on top of the stack.
+    /// Returns the array and the index, without popping them.
     fn array_access(&mut self) -> Step<[(ExprId, Slot); 2]> {
         self.m.operand(1)?;
         self.m.operand(0)?;
@@ -357,8 +357,9 @@ impl Lowerer<'_, '_, '_> {
         Ok(())
     }
 
-    /// Lowers the constructor call of an object that was only moved about on the stack. Allocation and call become
-    /// one instruction; the other stack entries for the object become the variable that holds it.
+    /// Lowers the constructor call of an object whose references have only been moved on the stack since its `new`.
+    /// Allocation and call become one instruction; the remaining stack entries for the object are replaced by the
+    /// variable that holds the object.
     fn construct(&mut self, ordinal: u32, method: MemberRef, params: usize) -> Step<()> {
         self.m.arguments(params)?;
         self.m.stack.slots.pop();
@@ -394,7 +395,7 @@ impl Lowerer<'_, '_, '_> {
     }
 
     /// Adds a call site or dynamic constant with its own copy of the static arguments. The number of arguments of all
-    /// copies is limited, because in a class file many call sites can share arguments.
+    /// copies is limited, because in a class file many call sites can share one list of arguments.
     fn dynamic(&mut self, it: Dynamic) -> Step<u32> {
         self.dynamic_args += args_in_all(&it);
         if self.dynamic_args > MAX_DYNAMIC_ARGS {

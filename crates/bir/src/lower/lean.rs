@@ -61,8 +61,7 @@ impl Lean {
         self.arrays.get(at).map(|it| (it.1, it.2))
     }
 
-    /// Returns whether storing the value into the array at this index raises nothing and names no class that would
-    /// have to be loaded.
+    /// Returns whether storing the value into the array at this index surely raises nothing and loads no class.
     pub(super) fn stores_surely(&self, elem: Elem, array: Var, index: i32, value: Expr) -> bool {
         let Some((ty, len)) = self.array_in(array) else { return false };
         if !(0..len).contains(&index) {

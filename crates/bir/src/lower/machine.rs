@@ -164,7 +164,8 @@ impl SymbolicMachine<'_> {
         Ok(())
     }
 
-    /// Adds the operand list of the current instruction to the body, and returns its range.
+    /// Adds the operand list of the current instruction to the body, and returns the range of this list in the
+    /// operands of the body.
     pub(super) fn listed(&mut self) -> Step<Operands> {
         self.b.operands(self.args).map_err(build_fault)
     }
@@ -285,7 +286,7 @@ impl SymbolicMachine<'_> {
         Ok(())
     }
 
-    /// Moves the entries at the top of the stack as `op` does.
+    /// Moves the entries at the top of the stack as the instruction `op` does.
     pub(super) fn shuffle(&mut self, op: StackOp) -> Step<()> {
         let slots = &self.stack.slots;
         let depth = slots.len();
@@ -355,8 +356,9 @@ impl SymbolicMachine<'_> {
         Ok(())
     }
 
-    /// Makes the last emitted instruction assign its result directly to the local variable, unless a stack entry
-    /// contains the result or the old value of the variable. Returns whether the assignment was changed.
+    /// Changes the last emitted instruction so that it assigns its result directly to the local variable `var`,
+    /// unless a stack entry contains the result or the old value of `var`. Returns whether the instruction was
+    /// changed.
     fn take_result(&mut self, var: Var) -> bool {
         let Place::Local(slot) = var.place() else { return false };
         let Some((top, below)) = self.stack.slots.split_last() else { return false };

@@ -61,9 +61,9 @@ impl Scratch {
 ///
 /// If the method has no handlers, instructions that surely raise nothing are omitted: assertions that `this` is not
 /// null, assertions about constant divisors and array lengths, and stores of constants and variables into arrays that
-/// the method created with a constant length. (Such stores are most of the code of a JDK, in tables of locales.)
-/// String constants are replaced by the empty string, unless the method uses monitors, because strings may be used as
-/// monitors. The body may use the memory of a [recycled](Scratch::recycle) one.
+/// the method created with a constant length. (Most code of a JDK consists of such stores, which fill tables of
+/// locales.) String constants are replaced by the empty string, unless the method uses monitors, because strings may
+/// be used as monitors. The new body may use the memory of a [recycled](Scratch::recycle) body.
 ///
 /// # Errors
 /// Fails in the cases in which [`lower`] fails.

@@ -94,7 +94,8 @@ impl<'t> Exprs<'t> {
         }
     }
 
-    /// Consumes the suffix of an operator that names its kind, and returns the kind; int if there is no suffix.
+    /// Consumes the suffix of an operator, which names the kind of the operands, and returns this kind; int if there
+    /// is no suffix.
     pub(super) fn kind(&mut self) -> Kind {
         let kind = meaning(&words::KINDS, self.cur.word_here()).unwrap_or(Kind::Int);
         if kind != Kind::Int {
@@ -124,7 +125,7 @@ impl<'t> Exprs<'t> {
     }
 
     /// Parses an operand. If an index in brackets without an element type follows, also parses and returns that
-    /// index.
+    /// index; otherwise returns `None` as the index.
     pub(super) fn operand_and_index(&mut self) -> Result<(ExprId, Option<ExprId>)> {
         let mut base = self.primary()?;
         loop {

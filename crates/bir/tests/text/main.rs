@@ -291,22 +291,22 @@ fn the_verifier_reports_faults() {
     p/C.m()V: at 0: control runs off the end of the body
     0: l0 := 1L
     1: return
-    p/C.m()V: at 0: l0 is outside of the local variables, of which there are 1
+    p/C.m()V: at 0: l0 does not fit: the number of local variable slots is 1
     0: $i1 := 1
     1: $i1 := 2
     2: return
-    p/C.m()V: at 1: instruction 0 assigns $i1, too
+    p/C.m()V: at 1: $i1 is assigned by instruction 0 already; a temporary is assigned only once
     0: $i1 := $i2
     1: return
     p/C.m()V: at 0: $i2 is not assigned
     0: $i1 := 1L + 2
     1: return
-    p/C.m()V: at 0: a long is used where an int is expected: 1L
+    p/C.m()V: at 0: the expression 1L is a long, but an int is expected
     0: assert notnull ::p/C.f:Lp/C;
     1: return
     p/C.m()V: at 0: an assertion reads the heap
     0: return 5
-    p/C.m()V: at 0: an int is returned where nothing is expected
+    p/C.m()V: at 0: the method returns an int, but nothing is expected
     0: goto 1
     1: catch %a0
     2: return

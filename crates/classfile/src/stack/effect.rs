@@ -19,8 +19,8 @@ const WRONG_KIND: Fault = Fault::Other("an operand of the instruction is of the 
 #[derive(Default)]
 pub(super) struct Frame {
     pub(super) stack: Vec<Shape>,
-    /// The locals that hold return addresses, ascending by slot: pairs of slot and return address, with the number in
-    /// [`Shape::Return`] as the address.
+    /// The locals that hold return addresses: pairs of slot and return address, ascending by slot. An address is the
+    /// number that [`Shape::Return`] contains.
     pub(super) locals: Vec<(u16, u32)>,
 }
 
@@ -204,7 +204,7 @@ impl Effects<'_, '_, '_> {
     fn local(&self, slot: u16, kind: Kind) -> Step<()> {
         if u32::from(slot) + u32::from(kind.words()) > u32::from(self.max_locals) {
             return Err(Fault::OtherAt(
-                "the instruction uses a local variable outside of max_locals:",
+                "max_locals is too small for the local variable of the instruction: slot",
                 slot.into(),
             )
             .into());

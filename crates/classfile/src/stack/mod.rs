@@ -102,8 +102,9 @@ impl Block {
     }
 }
 
-/// The result of walking over one body: its instructions, its reachable blocks, and the operand stack at the
-/// beginning of each block. [`Walk::run`] computes the result, and reuses the memory of the previous one.
+/// The result of following the control flow of one body: its instructions, its reachable blocks, and the operand
+/// stack at the beginning of each block. [`Walk::run`] computes the result, and reuses the memory of the previous
+/// result.
 #[derive(Default)]
 pub struct Walk {
     /// All instructions with their pcs; the index of an instruction is its *ordinal*.
@@ -187,8 +188,8 @@ impl Walk {
         found.map(|it| it as usize)
     }
 
-    /// Returns the context of the subroutine that the `jsr` with the ordinal `jsr` calls in `context`; 0 if
-    /// subroutines are not inlined.
+    /// Returns the context that is entered when the `jsr` instruction with the ordinal `jsr` is executed in
+    /// `context`. Returns context 0 if subroutines are not inlined.
     pub fn called(&self, context: Context, jsr: u32) -> Context {
         self.children.get(&(context, jsr)).copied().unwrap_or(0)
     }
@@ -198,8 +199,8 @@ impl Walk {
         self.contexts.get(context as usize).map_or((0, NONE), |it| (it.parent, it.site + 1))
     }
 
-    /// Returns the ordinals and targets of the `jsr` instructions, ascending. If subroutines are not inlined, each
-    /// `ret` may return to the instruction after any of these.
+    /// Returns the ordinal and target of each `jsr` instruction, ascending by ordinal. If subroutines are not
+    /// inlined, each `ret` may return to the instruction after any of these `jsr` instructions.
     pub fn jsr_sites(&self) -> impl Iterator<Item = (u32, Pc)> + '_ {
         self.insns.iter().enumerate().filter_map(|(i, (_, insn))| match insn {
             Insn::Jsr(to) => Some((i as u32, *to)),

@@ -34,8 +34,8 @@ impl Rows {
         Rows { order, ends }
     }
 
-    /// Returns the first row, at position `from` of the sorted order or later, that covers an instruction in
-    /// `first..end`. The row is given by its position in the sorted order; `None` if there is no such row.
+    /// Searches the sorted order from position `from` on, and returns the position of the first row that covers an
+    /// instruction in `first..end`; `None` if there is no such row.
     pub(super) fn next(&self, from: usize, first: u32, end: u32) -> Option<usize> {
         let size = self.ends.len() / 2;
         if from >= size {

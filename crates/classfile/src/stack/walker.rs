@@ -44,7 +44,7 @@ pub(super) struct Walker<'w, 'c, 'a> {
     /// The number of steps that are left, see [`patience`].
     patience: usize,
     /// The number of entries stored in [`Walker::locals`], plus the number of call sites to which `ret` instructions
-    /// return.
+    /// return; limited by [`room`].
     kept: usize,
     /// The blocks that have to be visited.
     work: Vec<u32>,
@@ -179,7 +179,7 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
     }
 
     /// Ends the block `id` at the ordinal `end`, and follows control to the handlers of the exception-table rows that
-    /// cover an instruction of the block. `frame` is the state before `end`.
+    /// cover an instruction of the block. `frame` is the state before the instruction at `end`.
     fn handlers(&mut self, id: u32, end: u32, frame: &Frame) -> Result<()> {
         let block = &mut self.w.blocks[id as usize];
         block.end = end;
@@ -200,8 +200,8 @@ impl<'c, 'a> Walker<'_, 'c, 'a> {
         }
     }
 
-    /// Follows control to the handlers of the rows that cover an instruction in `first..end`. `locals` are the return
-    /// addresses in local variables at these instructions.
+    /// Follows control to the handlers of the exception-table rows that cover an instruction in `first..end`.
+    /// `locals` are the return addresses in local variables at these instructions.
     fn tell(&mut self, context: Context, first: u32, end: u32, locals: &[(u16, u32)]) -> Result<()> {
         let Some(mut place) = self.rows.next(0, first, end) else { return Ok(()) };
         let frame = Frame { stack: vec![Shape::Value(Kind::Ref)], locals: locals.to_vec() };

@@ -42,7 +42,9 @@ fn open(path: &Utf8Path) -> anyhow::Result<BufReader<File>> {
     let file = File::open(path).with_context(|| format!("{path}: cannot be read"))?;
     let kind = file.metadata().with_context(|| format!("{path}: cannot be read"))?;
     if !kind.is_file() {
-        bail!("{path}: not a plain file; documents are read twice, so they cannot come from a pipe");
+        bail!(
+            "{path}: the document is not a plain file; ajar reads each document twice, so it cannot come from a pipe"
+        );
     }
     Ok(BufReader::with_capacity(BUFFER, file))
 }

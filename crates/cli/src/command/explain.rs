@@ -168,19 +168,19 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Ended> 
     Ok(Ended::with(known.outcome, whole))
 }
 
-/// Returns the message about flags that select no exception and no call.
+/// Returns the message for flags that select neither an exception nor a call.
 fn nothing_found(args: &ExplainedArgs, wanted: &Wanted<'_>) -> String {
     let Wanted { pattern, pc, .. } = wanted;
-    let what = match (&args.exception, &args.target) {
-        (Some(class), _) => format!("no exception of {class} or its subclasses"),
-        (None, Some(target)) => format!("no call that may run `{target}`"),
-        (None, None) => "no exception and no call".to_owned(),
+    let found_none = match (&args.exception, &args.target) {
+        (Some(class), _) => format!("`explain` found no exception of {class} or its subclasses"),
+        (None, Some(target)) => format!("`explain` found no call that may run `{target}`"),
+        (None, None) => "`explain` found no exception and no call".to_owned(),
     };
     match pc {
         Some(pc) => format!(
-            "`explain` found {what} at pc {pc} of `{pattern}`; `ajar cfg -m '{pattern}'` shows its instructions with their pcs"
+            "{found_none} at pc {pc} of `{pattern}`; `ajar cfg -m '{pattern}'` shows the pc of each instruction"
         ),
-        None => format!("`explain` found {what} in `{pattern}`"),
+        None => format!("{found_none} in `{pattern}`"),
     }
 }
 
@@ -205,7 +205,7 @@ fn explanations(
     methods.iter().copied().flat_map(of).collect()
 }
 
-/// Returns the text as a name. The memory of the name is never freed.
+/// Converts the name to a [`Text`]. The memory of the result is never freed.
 fn leaked(name: &str) -> Text {
     Text(Box::leak(name.to_owned().into_boxed_str()).as_bytes())
 }

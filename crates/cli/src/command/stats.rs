@@ -16,7 +16,7 @@ use crate::report::{self, Ended};
 use crate::run::Run;
 use crate::settings;
 
-/// The maker of `ajar stats`: writes nothing for a class, because only the figures that the pass collects are
+/// The [`Maker`] of `ajar stats`. It makes no output for single classes, because only the sums of their figures are
 /// printed.
 struct Figures;
 

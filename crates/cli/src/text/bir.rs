@@ -52,9 +52,9 @@ pub(crate) fn proof_text(proof: ide::Proof) -> String {
         Proof::Tested(it) => format!("tested at {}", ordinal(it)),
         Proof::Constant => "the value is a constant".to_owned(),
         Proof::Caught(it) => format!("caught at {}", ordinal(it)),
-        Proof::Length => "the value is a length".to_owned(),
-        Proof::Type => "every value of the expression has the type".to_owned(),
-        Proof::EveryPath => "every path to this point has its own proof".to_owned(),
+        Proof::Length => "the value is the length of an array".to_owned(),
+        Proof::Type => "every value of the expression has the required type".to_owned(),
+        Proof::EveryPath => "each path to this point has a proof of its own".to_owned(),
     }
 }
 

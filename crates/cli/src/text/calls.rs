@@ -77,7 +77,7 @@ pub(crate) fn what(it: &Call) -> String {
         CallWord::Thread => "another thread runs",
         CallWord::Callback => "calls back",
         CallWord::Privileged => "with privileges runs",
-        CallWord::Reflect => "runs code by reflection, in a call of",
+        CallWord::Reflect => "runs code by reflection",
         CallWord::Load if it.declared.is_none() => "runs class loaders to find a class",
         CallWord::Load => "runs class loaders:",
         CallWord::Serialization => "by serialization runs",
@@ -86,6 +86,9 @@ pub(crate) fn what(it: &Call) -> String {
         it => it.name(),
     };
     match it.declared {
+        Some(declared) if matches!(it.kind, CallWord::Reflect) => {
+            format!("{word}, in a call of {}", Human(declared))
+        }
         Some(declared) => format!("{word} {}", Human(declared)),
         None => word.to_owned(),
     }

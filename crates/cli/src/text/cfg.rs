@@ -39,7 +39,7 @@ fn method(out: &mut String, class: &ClassAnswer, it: &MethodAnswer, graph: &Grap
         out.push_str(&style.text(Ink::Dim, &format!("  {place}")));
     }
     if it.code.body.unverified {
-        out.push_str(&style.text(Ink::Yellow, "  (the JVM's verifier would reject this)"));
+        out.push_str(&style.text(Ink::Yellow, "  (the JVM's verifier would reject this method)"));
     }
     out.push('\n');
     let blocks = blocks(&it.code.body, &graph.cfg);
@@ -47,11 +47,9 @@ fn method(out: &mut String, class: &ClassAnswer, it: &MethodAnswer, graph: &Grap
         block(out, i, &blocks, one, it, graph, style);
     }
     for &(from, to) in &it.positions.unreachable {
-        let _ = writeln!(
-            out,
-            "  {}",
-            style.text(Ink::Dim, &format!("pc {from}..{} is never reached", to.saturating_sub(1)))
-        );
+        let last = to.saturating_sub(1);
+        let text = format!("pc {from}..{last} is never reached");
+        let _ = writeln!(out, "  {}", style.text(Ink::Dim, &text));
     }
     leaving(out, graph, &blocks, style);
 }
@@ -187,7 +185,8 @@ fn raises(out: &mut String, block: &Block<SetRef>, it: &MethodAnswer, graph: &Gr
         }
     }
     for (raise, what) in known {
-        let text = format!("! {} at {} {}", parts(&what), places(it, &raise.instrs), fate(raise));
+        let (exceptions, pcs, result) = (parts(&what), places(it, &raise.instrs), fate(raise));
+        let text = format!("! {exceptions} at {pcs} -> {result}");
         let _ = writeln!(out, "    {}", style.text(Ink::Red, &text));
     }
     // Open parts that have the same fate share a line, each with its cause.
@@ -195,21 +194,23 @@ fn raises(out: &mut String, block: &Block<SetRef>, it: &MethodAnswer, graph: &Gr
     for raise in &block.raises {
         if let Some(why) = graph.set(raise.set).open {
             let what = open_text(graph.set(raise.set));
-            let what = format!("{what} at {}: {}", places(it, &raise.instrs), why::why(why));
+            let (pcs, reason) = (places(it, &raise.instrs), why::why(why));
+            let what = format!("{what} at {pcs}: {reason}");
             open.entry(fate(raise)).or_default().push(what);
         }
     }
     for (fate, causes) in open {
-        let text = format!("? {} {fate}", causes.join("; "));
+        let text = format!("? {} -> {fate}", causes.join("; "));
         let _ = writeln!(out, "    {}", style.text(Ink::Yellow, &text));
     }
 }
 
+/// Returns, as text, whether raised exceptions leave the method or which block catches them.
 fn fate(raise: &Raise<SetRef>) -> String {
     match raise.fate {
-        Fate::Leaves => "-> leaves the method".to_owned(),
-        Fate::Caught { by, may: false, .. } => format!("-> caught by B{}", by.0),
-        Fate::Caught { by, may: true, .. } => format!("-> may be caught by B{}", by.0),
+        Fate::Leaves => "leaves the method".to_owned(),
+        Fate::Caught { by, may: false, .. } => format!("caught by B{}", by.0),
+        Fate::Caught { by, may: true, .. } => format!("may be caught by B{}", by.0),
     }
 }
 

@@ -30,7 +30,11 @@ pub(crate) fn ways(out: &mut Vec<u8>, ways: &[(MethodName, WayTo)], style: Style
     for (method, way) in ways {
         let _ = writeln!(text, "{}", style.text(Ink::Bold, &Human(*method).to_string()));
         let Some((start, way)) = way else {
-            let _ = writeln!(text, "  {}\n", style.text(Ink::Dim, "not reached from the entry points"));
+            let _ = writeln!(
+                text,
+                "  {}\n",
+                style.text(Ink::Dim, "the method is not reached from the entry points")
+            );
             continue;
         };
         for it in way.iter().rev().skip(1) {
@@ -54,15 +58,15 @@ pub(crate) fn reason(why: EntryReason) -> String {
         }
         EntryReason::MainObject(class) => {
             format!(
-                "when it starts the class {}, the launcher creates the object of `main` with this constructor",
+                "the launcher uses this constructor to create the object on which it calls `main` of the class {}",
                 dotted(class)
             )
         }
         EntryReason::MainClass(class) => {
-            format!("the launcher initialises the class {} to start it", dotted(class))
+            format!("the launcher runs this initialiser when it starts the class {}", dotted(class))
         }
         EntryReason::Agent(attribute) => {
-            format!("the manifest names the class of this method as {attribute}")
+            format!("the manifest names the class of this method in the attribute {attribute}")
         }
         EntryReason::Service(service) => {
             format!("ServiceLoader uses this method to create a provider of the service {}", dotted(service))
@@ -72,7 +76,7 @@ pub(crate) fn reason(why: EntryReason) -> String {
         EntryReason::Overridable => {
             "unseen code may call this method, or override it and call it by `super`".to_owned()
         }
-        EntryReason::Initializer => "unseen code may initialise the class".to_owned(),
+        EntryReason::Initializer => "unseen code may initialise the class, which runs this method".to_owned(),
         EntryReason::Selected => "the method is named on the command line".to_owned(),
     }
 }

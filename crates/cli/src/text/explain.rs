@@ -72,10 +72,14 @@ fn fact(it: &Fact, first: bool) -> String {
         Step::Method(method) => format!("<- {}{place}", Human(method)),
         Step::Dispatch(method) => format!("<- by a call of {}", Human(method)),
         Step::Initializer(class) => format!("<- by the initialisation of {}", dotted(class)),
-        Step::Loading(method) => format!("<- by class loading that may run {}", Human(method)),
+        Step::Loading(method) => format!("<- by loading a class, which may run {}", Human(method)),
         Step::Glue(interface) => format!("<- by a function object that implements {}", dotted(interface)),
-        Step::Rethrown(method) => format!("<- caught and thrown again in {}{place}", Human(method)),
-        Step::Raised(Origin::Instruction) => "<- an instruction there raises the exception".to_owned(),
+        Step::Rethrown(method) => {
+            format!("<- the exception is caught and thrown again in {}{place}", Human(method))
+        }
+        Step::Raised(Origin::Instruction) => {
+            "<- an instruction at this place raises the exception".to_owned()
+        }
         Step::Raised(origin) => format!("<- {}", raised(origin)),
         Step::Open(reason) => format!("<- {}", why(reason)),
     }
@@ -99,7 +103,7 @@ fn call(it: &ExplainedCall) -> Vec<Line> {
         acc.push(line(2, Some(Ink::Blue), format!("{arrow} {}", Human(target.method))));
         for it in &target.receivers {
             let chain: Vec<String> = it.chain.iter().map(|it| dotted(*it)).collect();
-            acc.push(line(5, None, format!("selected by receivers of {}", chain.join(" below "))));
+            acc.push(line(5, None, format!("selected by receivers of the class {}", chain.join(" below "))));
         }
     }
     for error in &call.errors {

@@ -41,8 +41,8 @@ fn one(out: &mut String, it: &Missing, hints: &[Hint], style: Style) {
     }
     if !it.widened.is_empty() {
         let names: Vec<String> = it.widened.iter().map(|it| Human(*it).to_string()).collect();
-        let what = count(it.widened.len(), "method has calls", "methods have calls");
-        line(Ink::Yellow, format!("{what} that may run any method: {}", some(&names)));
+        let (methods_have, names) = (count(it.widened.len(), "method has", "methods have"), some(&names));
+        line(Ink::Yellow, format!("{methods_have} calls that may run any method: {names}"));
     }
     let names: Vec<String> = it.called.iter().map(|it| Human(*it).to_string()).collect();
     if !names.is_empty() {
@@ -70,25 +70,32 @@ fn hint(it: &Hint) -> String {
                 "{name} has other classes of the package: perhaps another version of {name} has the class"
             )
         }
-        Hint::NoJdk(Some(module)) => format!("part of the JDK (module {module}): add a JDK with --jdk HOME"),
-        Hint::NoJdk(None) => "perhaps part of the JDK: add a JDK with --jdk HOME".to_owned(),
+        Hint::NoJdk(Some(module)) => {
+            format!("the class is part of the JDK (module {module}): add a JDK with --jdk HOME")
+        }
+        Hint::NoJdk(None) => "the class may be part of the JDK: add a JDK with --jdk HOME".to_owned(),
         Hint::OtherJdk(Some(module)) => {
             format!(
-                "the JDK has the package (module {module}), but not the class: perhaps another release has the class"
+                "the JDK has the package (module {module}), but not the class; another release may have the class"
             )
         }
         Hint::OtherJdk(None) => {
-            "named like an internal class of a JDK: perhaps another release has the class".to_owned()
+            "the class is named like an internal class of a JDK; another release may have the class"
+                .to_owned()
         }
         Hint::Module(module) => {
             format!(
-                "part of module {module}: the JDK lacks the package; a later release or another image may have it"
+                "the class is part of module {module}, but the JDK lacks the package of the class; \
+                 a later release or another image may have the package"
             )
         }
         Hint::Removed(release, Some(artifact)) => {
-            format!("part of the JDK before release {release}; on Maven Central, {artifact} has the class")
+            format!(
+                "the class was part of the JDK before release {release}; \
+                 on Maven Central, {artifact} has the class"
+            )
         }
-        Hint::Removed(release, None) => format!("part of the JDK before release {release}"),
+        Hint::Removed(release, None) => format!("the class was part of the JDK before release {release}"),
     }
 }
 

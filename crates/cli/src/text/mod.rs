@@ -23,10 +23,9 @@ pub(crate) fn header(header: &Header, style: Style) -> Vec<u8> {
     let profile =
         if header.profile == "jvm" { String::new() } else { format!("profile {}; ", header.profile) };
     let errors = if groups.is_empty() { "none" } else { &groups };
-    let mut text = format!(
-        "// ajar {}: {jdk}; release {}; {profile}world {}; VM errors: {errors}\n",
-        header.version, header.release, header.world
-    );
+    let Header { version, release, world, .. } = header;
+    let mut text =
+        format!("// ajar {version}: {jdk}; release {release}; {profile}world {world}; VM errors: {errors}\n");
     for it in &header.assumptions {
         text.push_str(&format!("// {it}\n"));
     }

@@ -3,7 +3,7 @@
 /// Whether text is coloured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Style {
-    /// Whether to write escape sequences.
+    /// Whether to write the escape sequences that set colours.
     pub(crate) color: bool,
 }
 

@@ -48,10 +48,10 @@ pub(crate) fn changes(changes: &[Changed], style: Style) -> String {
 /// Returns the text of a fact, which may have several lines.
 fn fact(it: &Fact, added: bool) -> String {
     match it {
-        Fact::Method if added => "is new".to_owned(),
-        Fact::Method => "is removed".to_owned(),
+        Fact::Method if added => "the method is new".to_owned(),
+        Fact::Method => "the method is removed".to_owned(),
         Fact::Instruction(text) => text.clone(),
-        Fact::Entry(why) => format!("is an entry point: {}", reason(*why)),
+        Fact::Entry(why) => format!("the method is an entry point: {}", reason(*why)),
         Fact::Explained(it) => {
             let lines = explain::lines(it).into_iter();
             let lines = lines.map(|it| format!("{:indent$}{}", "", it.text, indent = it.indent));
@@ -74,19 +74,23 @@ fn fact(it: &Fact, added: bool) -> String {
         Fact::Open { within, except, because } => {
             let because = because.map(|it| steps(&[it]).join("")).unwrap_or_default();
             let because = if because.is_empty() { because } else { format!(": {because}") };
-            format!("may throw unknown exceptions ({}){because}", open_set(within, except))
+            let set = open_set(within, except);
+            format!("may throw unknown exceptions ({set}){because}")
         }
         Fact::Edge { from, to, kind, .. } => format!("{} {} {}", end(from), arrow(*kind), end(to)),
-        Fact::Missing { class, need } => match need {
-            Need::Class if added => format!("{} is missing", dotted(*class)),
-            Need::Class => format!("{} is no longer missing", dotted(*class)),
-            Need::SupertypeOf(it) => format!("{} is a supertype of {}", dotted(*class), dotted(*it)),
-            Need::UsedBy(it) => format!("{} is named by {}", dotted(*class), Human(*it)),
-            Need::Called(it) => format!("{} is called", Human(*it)),
-            Need::Widened(it) => {
-                format!("calls of {} may run any method, because {} is missing", Human(*it), dotted(*class))
+        Fact::Missing { class, need } => {
+            let missing = dotted(*class);
+            match need {
+                Need::Class if added => format!("{missing} is missing"),
+                Need::Class => format!("{missing} is no longer missing"),
+                Need::SupertypeOf(class) => format!("{missing} is a supertype of {}", dotted(*class)),
+                Need::UsedBy(method) => format!("{missing} is named by {}", Human(*method)),
+                Need::Called(method) => format!("{} is called", Human(*method)),
+                Need::Widened(method) => {
+                    format!("calls in {} may run any method, because {missing} is missing", Human(*method))
+                }
             }
-        },
+        }
     }
 }
 
@@ -153,16 +157,13 @@ pub(crate) fn cycle(it: &Cycle, style: Style) -> String {
     if !changed.is_empty() {
         changed.push_str(" changed; ");
     }
+    let Cycle { generation, removed, milliseconds, .. } = it;
+    let ((n_classes, n_methods), facts) = ((it.classes.0, it.methods.0), count(it.added, "fact", "facts"));
+    let (classes, methods) =
+        (count(it.classes.1, "class", "classes"), count(it.methods.1, "method", "methods"));
     let line = format!(
-        "// {}: {changed}{} of {} read, {} of {}; {} new, {} gone; {} ms",
-        it.generation,
-        it.classes.0,
-        count(it.classes.1, "class", "classes"),
-        it.methods.0,
-        count(it.methods.1, "method", "methods"),
-        count(it.added, "fact", "facts"),
-        it.removed,
-        it.milliseconds,
+        "// {generation}: {changed}{n_classes} of {classes} read, with {n_methods} of {methods}; \
+         {facts} added, {removed} removed; {milliseconds} ms"
     );
     let _ = writeln!(text, "{}", style.text(Ink::Dim, &line));
     text

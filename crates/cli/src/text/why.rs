@@ -8,14 +8,16 @@ pub(crate) fn why(it: Why) -> String {
         Why::Outside(class) => format!("{} is missing", dotted(class)),
         Why::Overridable(class) => format!("unseen classes may extend {}", dotted(class)),
         Why::Initializer(class) => format!("the initialiser of {} is missing", dotted(class)),
-        Why::SignaturePolymorphic => "the called method handle is unknown".to_owned(),
-        Why::Bootstrap(method) => format!("the method that {} links is unknown", Human(method)),
+        Why::SignaturePolymorphic => "the method handle that the call invokes is unknown".to_owned(),
+        Why::Bootstrap(method) => {
+            format!("the method that the bootstrap method {} links is unknown", Human(method))
+        }
         Why::Native(method) => format!("the effect of the native method {} is unknown", Human(method)),
         Why::MissingCode(method) => format!("the code of {} cannot be read", Human(method)),
         Why::Ghost(method) => format!("the code of {} is not written yet", Human(method)),
         Why::LetsOut(method) => format!("{} may throw unknown exceptions", Human(method)),
-        Why::Caught(_) => "the exception caught here may be unknown".to_owned(),
-        Why::Reflection => "the call runs a method that is found at run time".to_owned(),
+        Why::Caught(_) => "the method throws a caught exception again, which may be unknown".to_owned(),
+        Why::Reflection => "the call runs code that is found by name at run time".to_owned(),
         Why::Function => "a function object may throw unknown exceptions".to_owned(),
     }
 }
@@ -31,7 +33,9 @@ pub(crate) fn raised(it: Origin) -> String {
         Origin::NativeRow(method) => {
             format!("the native method {} raises the exception, according to ajar's table", Human(method))
         }
-        Origin::Signature(method) => format!("{} declares the exception", Human(method)),
+        Origin::Signature(method) => {
+            format!("{} declares the exception in its `throws` clause", Human(method))
+        }
         Origin::Vm => "the VM may raise the exception at any instruction".to_owned(),
     }
 }
@@ -46,9 +50,11 @@ pub(crate) fn steps(steps: &[Step]) -> Vec<String> {
             Step::Method(method) => format!("{} throws the exception", Human(method)),
             Step::Dispatch(method) => format!("a call of {}", Human(method)),
             Step::Initializer(class) => format!("the initialisation of {}", dotted(class)),
-            Step::Loading(method) => format!("class loading that may run {}", Human(method)),
+            Step::Loading(method) => format!("loading a class, which may run {}", Human(method)),
             Step::Glue(interface) => format!("a function object that implements {}", dotted(interface)),
-            Step::Rethrown(method) => format!("caught and thrown again in {}", Human(method)),
+            Step::Rethrown(method) => {
+                format!("the exception is caught and thrown again in {}", Human(method))
+            }
             Step::Raised(origin) => raised(origin),
             Step::Open(reason) => why(reason),
         });

@@ -56,7 +56,7 @@ fn edits_of(classes: &[(String, Vec<u8>)], answer: &str, world: &str, seed: u64,
         now[at] = next;
         let cycle = watching.cycle();
         changed += usize::from(cycle["added"] != 0 || cycle["removed"] != 0);
-        if cycle["problems"].to_string().contains("its last good state is kept") {
+        if cycle["problems"].to_string().contains("the last good state of this file or folder is kept") {
             // The damaged file looked like one that is still being written, so the last state was kept. A fresh
             // process has no such state, so restore the file.
             put(&path(&classes[at].0), &classes[at].1);

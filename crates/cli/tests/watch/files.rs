@@ -172,7 +172,7 @@ fn a_deleted_file_keeps_its_last_state_until_it_is_created_again() {
         it.write("lib/x.jar", &library_jar("E1"));
         let mut followed = it.watch("in -cp lib/x.jar");
         fs::remove_file(it.path("lib/x.jar")).unwrap();
-        followed.keeps("lib/x.jar", "its last good state is kept");
+        followed.keeps("lib/x.jar", "the last good state of this file or folder is kept");
         // Other changes happen in the meantime.
         it.write("in/p/More.class", &class(&text_of_thrower("p/More", "p/E9")));
         while !followed.throws("p/E9") {
@@ -307,7 +307,7 @@ fn half_written_files_are_not_used() {
         let mut followed = it.watch("in -cp lib/x.jar");
         let whole = library_jar("E2");
         it.write("lib/x.jar", &whole[..whole.len() / 2]);
-        followed.keeps("lib/x.jar", "its last good state is kept");
+        followed.keeps("lib/x.jar", "the last good state of this file or folder is kept");
         it.write("lib/x.jar", &whole);
         followed.follows();
         // Overwrite from the start, while the jar's directory at the end is still the old one.
@@ -483,7 +483,7 @@ fn a_jdk_that_changes_or_is_switched_is_followed() {
         it.move_over("b/jre/lib/rt.jar", &library_jar("E3"));
         followed.follows();
         it.rename("b", "c");
-        followed.keeps("b", "its last good state is kept");
+        followed.keeps("b", "the last good state of this file or folder is kept");
         old_jdk(it, "b", "E4");
         followed.follows();
     });
@@ -573,7 +573,7 @@ fn single_class_files_are_watched() {
         it.write("L.class", &library("E2"));
         followed.follows();
         fs::remove_file(it.path("L.class")).unwrap();
-        followed.keeps("L.class", "its last good state is kept");
+        followed.keeps("L.class", "the last good state of this file or folder is kept");
         it.move_over("L.class", &library("E3"));
         followed.follows();
     });

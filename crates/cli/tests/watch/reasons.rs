@@ -128,11 +128,11 @@ p.Main.m()
   - ! java.lang.ArithmeticException
   -     p.Main.m() at pc 0, line 3
   -     <- p.L.f() at pc 2, line 7
-  -     <- an instruction there raises the exception
+  -     <- an instruction at this place raises the exception
   + ! java.lang.NullPointerException
   +     p.Main.m() at pc 0, line 3
   +     <- p.L.f() at pc 1, line 7
-  +     <- an instruction there raises the exception";
+  +     <- an instruction at this place raises the exception";
     assert_eq!(rest.join("\n"), expected);
 }
 

@@ -30,7 +30,7 @@ fn once_exits_after_the_first_change_and_text_names_removed_methods() {
     std::fs::remove_file(path(&classes[0].0)).unwrap();
     let rest: Vec<String> = out.lines().map_while(Result::ok).collect();
     assert!(child.wait().unwrap().success());
-    let gone = rest.iter().filter(|it| *it == "  - is removed").count();
+    let gone = rest.iter().filter(|it| *it == "  - the method is removed").count();
     assert!(gone > 0, "{rest:#?}");
     let last = rest.last().unwrap();
     assert!(last.starts_with("// 2: ") && last.contains(" changed; 0 of "), "{last}");

@@ -1,5 +1,5 @@
-//! The part of the disk on which a world depends: the names that paths go through, and the folders whose lists of
-//! names matter. Each folder is watched before it is examined, so that no change is lost in between.
+//! The part of the disk on which the loaded containers depend: the names that paths go through, and the folders whose
+//! lists of names matter. Each folder is watched before it is examined, so that no change is lost in between.
 
 use std::path::{Path, PathBuf};
 
@@ -11,77 +11,80 @@ use vfs::services::SERVICES_FOLDER;
 use super::mounts::Mounts;
 use super::source::{EventSource, Untold};
 
-/// The maximum number of symbolic links that a path goes through, as on Linux.
+/// The maximum number of symbolic links that are followed to resolve a path; Linux has the same limit.
 const MAX_LINKS: usize = 40;
 
-/// Whether folders are watched one by one. This is so on Linux, where watching a whole tree is expensive. On other
-/// systems, each listed folder is watched with everything below it. Of the folders that a path goes through, the
-/// other systems watch only those in which the next name of the path is the last one, a link or missing.
+/// Whether each folder is watched by itself. This is so on Linux, where watching a whole tree is expensive. On other
+/// systems, a listed folder is watched with everything below it. Of the folders on the way to a file, the other
+/// systems watch only the direct parent, and folders in which the next name on the way is a symbolic link or is
+/// missing.
 const SINGLE: bool = cfg!(target_os = "linux");
 
-/// The files and folders on which the loaded world (program, libraries and JDK) depends, and the file events about
-/// them.
+/// The files and folders on which the loaded containers depend, and the file events about them.
 pub(crate) struct Ground {
     source: Option<Box<dyn EventSource>>,
-    /// Every file, folder and link through which a path of the world leads, as a path whose folders are not symbolic
-    /// links.
+    /// The paths of the loaded files and folders, and of all folders and symbolic links that lead to them. In each of
+    /// these paths, the symbolic links of the parent folders are resolved.
     names: FxHashSet<PathBuf>,
-    /// The folders of which the list of names matters to the world, as paths without symbolic links.
+    /// The folders in which added or removed files can change the loaded containers; as paths with symbolic links
+    /// resolved.
     listed: FxHashSet<PathBuf>,
-    /// The folders that are watched for changes.
+    /// The folders that are watched for changes, by their path with symbolic links resolved.
     watched: FxHashMap<PathBuf, Watched>,
     round: RoundNumber,
-    /// For each path that was resolved in the present loading of the world, where it leads.
+    /// The paths that were resolved in the current loading of the containers, each with the result.
     seen: FxHashMap<PathBuf, Seen>,
     news: News,
     mounts: Mounts,
-    /// Whether file systems were mounted or unmounted since the previous loading of the world. No event reports the
-    /// files that a mount hides or shows.
+    /// Whether file systems were mounted or unmounted since the previous loading of the containers. A mount hides
+    /// files and an unmount shows them, without an event.
     is_remounted: bool,
-    /// Whether the present loading of the world does not examine folders about which there were no events.
+    /// Whether the current loading of the containers skips folders about which there were no events.
     is_partial: bool,
-    /// The reason why some changes cause no events; `None` if all changes cause events.
+    /// The reason why some changes on disk cause no file events; `None` if all changes cause events.
     untold: Option<String>,
 }
 
-/// The number of a round: one loading of the world.
+/// The number of a round; a round is one loading of the containers.
 pub(crate) type RoundNumber = u64;
 
 /// The data about a folder that is watched.
 struct Watched {
-    /// The last loading in which the world depended on the folder.
+    /// The number of the last loading of the containers in which a container depended on the folder.
     round: RoundNumber,
-    /// The identity of the folder, because another folder may get the same name; `None` if the event source cannot
-    /// watch the folder.
+    /// The identity of the folder that is watched, because another folder may later get the same name; `None` if the
+    /// event source cannot watch the folder.
     id: Option<Id>,
-    /// Whether the folder is on a file system where other machines may change files.
+    /// Whether the folder is on a file system where other machines may change files, so that some changes cause no
+    /// events.
     is_shared: bool,
 }
 
-/// The file events since the previous loading of the world.
+/// The file events since the previous loading of the containers.
 #[derive(Default, Debug)]
 pub(crate) struct News {
-    /// The paths for which there were events.
+    /// The paths about which there were events.
     pub(crate) paths: FxHashSet<PathBuf>,
-    /// The paths that may now belong to another file or folder, because of events about creating, removing or moving.
+    /// The paths that may now lead to a different file or folder, because events reported that a file or
+    /// folder was created, removed or moved there.
     pub(crate) renamed: FxHashSet<PathBuf>,
     /// Whether events were lost, so that any file may have changed.
     pub(crate) is_lost: bool,
 }
 
-/// The result of resolving a path.
+/// The result of resolving the symbolic links of a path.
 #[derive(Clone)]
 pub(crate) struct Seen {
-    /// The path without symbolic links; `None` if a folder on the way or the file itself is missing.
+    /// The path with symbolic links resolved; `None` if the path leads to no file or folder.
     pub(crate) real: Option<PathBuf>,
-    /// Whether there were events, since the previous loading of the world, about a name on the path or about the
-    /// target of a link that the path goes through.
+    /// Whether there were events, since the previous loading of the containers, about the file or folder at the path,
+    /// about a folder or link on the way to it, or about the target of such a link.
     pub(crate) is_touched: bool,
 }
 
 impl Ground {
-    /// Creates the data for a world that depends on no file yet. If `source` is `None`, there are no events; `untold`
-    /// is the reason if the source is missing because of an error.
+    /// Creates a value without files and folders. If `source` is `None`, no events are received; `untold` is then the
+    /// reason if the source could not be created because of an error.
     pub(crate) fn new(source: Option<Box<dyn EventSource>>, untold: Option<String>) -> Ground {
         let mut mounts = Mounts::default();
         mounts.refresh();
@@ -100,8 +103,8 @@ impl Ground {
         }
     }
 
-    /// Begins a loading of the world, in which the files and folders on which it depends are determined again. `news`
-    /// has the file events since the previous loading.
+    /// Begins a loading of the containers. The files and folders on which the containers depend are determined again
+    /// in it. `news` has the file events since the previous loading.
     pub(crate) fn begin(&mut self, news: News) {
         self.round += 1;
         self.seen.clear();
@@ -118,7 +121,8 @@ impl Ground {
         self.untold = if self.source.is_some() { None } else { self.untold.take() };
     }
 
-    /// Ends a loading of the world: stops watching the folders on which the world no longer depends.
+    /// Ends a loading of the containers. Stops watching the folders on which the containers no longer depend, if the
+    /// loading examined all folders ([`Ground::leave_rest`]).
     pub(crate) fn end(&mut self) {
         if self.is_partial {
             // Unused folders are removed when all folders are examined again.
@@ -139,41 +143,41 @@ impl Ground {
         self.listed.retain(|it| watched.contains_key(it));
     }
 
-    /// Returns the number of the present loading of the world.
+    /// Returns the number of the current loading of the containers.
     pub(crate) fn round(&self) -> RoundNumber {
         self.round
     }
 
-    /// Returns whether no events since the previous loading are missing, for the folders about which the source sends
-    /// events.
+    /// Returns whether no event was lost and no file system was mounted or unmounted since the previous loading of
+    /// the containers, so that the events report all changes in the folders about which the source sends events.
     pub(crate) fn has_all_news(&self) -> bool {
         !self.news.is_lost && !self.is_remounted
     }
 
-    /// Returns whether each change in this folder causes an event with the name that changed. `folder` must be a path
-    /// without symbolic links that was passed to [`Ground::list`] in the present loading.
+    /// Returns whether each change in this folder causes an event that gives the changed name. `folder` must be a
+    /// path without symbolic links that was passed to [`Ground::list`] in the current loading of the containers.
     pub(crate) fn is_told(&self, folder: &Path) -> bool {
         let watched = self.watched.get(folder);
         SINGLE && self.source.is_some() && watched.is_some_and(|it| it.id.is_some() && !it.is_shared)
     }
 
-    /// Declares that the present loading does not examine all folders on which the world depends, so that
+    /// Declares that the current loading of the containers does not examine all folders on which they depend, so that
     /// [`Ground::end`] keeps watching all of them.
     pub(crate) fn leave_rest(&mut self) {
         self.is_partial = true;
     }
 
-    /// Returns the file events since the previous loading of the world.
+    /// Returns the file events since the previous loading of the containers.
     pub(crate) fn news(&self) -> &News {
         &self.news
     }
 
-    /// Returns the reason why some changes cause no events; `None` if all changes cause events.
+    /// Returns the reason why some changes on disk cause no file events; `None` if all changes cause events.
     pub(crate) fn untold(&self) -> Option<&str> {
         self.untold.as_deref()
     }
 
-    /// Returns whether the loaded world may depend on the file or folder at this path.
+    /// Returns whether the loaded containers may depend on the file or folder at this path.
     pub(crate) fn concerns(&self, path: &Path) -> bool {
         if self.names.contains(path) {
             return true;
@@ -195,7 +199,7 @@ impl Ground {
         folder.is_some_and(|it| self.listed.contains(it) || !SINGLE && self.is_listed(it.parent()))
     }
 
-    /// Resolves a path, and watches every folder on which the result depends.
+    /// Resolves the symbolic links of a path, and watches every folder on which the result depends.
     pub(crate) fn look(&mut self, path: &Path) -> Seen {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let seen = self.resolve(&path, MAX_LINKS);
@@ -205,8 +209,8 @@ impl Ground {
         seen
     }
 
-    /// Resolves the path of a folder like [`Ground::look`], and also watches the folder for changes of the names in
-    /// it.
+    /// Resolves the symbolic links of the path of a folder, like [`Ground::look`]. Also watches the folder itself,
+    /// because the loaded containers depend on the files in it.
     pub(crate) fn list(&mut self, folder: &Path) -> Seen {
         let seen = self.look(folder);
         if let Some(real) = &seen.real {
@@ -266,7 +270,7 @@ impl Ground {
         seen
     }
 
-    /// Begins to watch a folder, with everything below it if `deep`, unless it is watched already.
+    /// Begins to watch a folder, and everything below it if `deep`, unless the folder is already watched.
     fn watch(&mut self, folder: &Path, deep: bool) {
         let watched = self.watched.get_mut(folder);
         if watched.as_ref().is_some_and(|it| it.round == self.round) {

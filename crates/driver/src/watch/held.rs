@@ -20,23 +20,24 @@ use crate::zip::{Blob, Zip};
 use super::round::{PATIENCE, Round};
 use super::stamp::{self, Stamp, Unread};
 
-/// The data that is kept about a file that was read; `T` is the type of its content.
+/// A file that was read: its content, and the data by which a later change is recognised. `T` is the type of the
+/// content.
 #[derive(Clone)]
 pub(crate) struct FileHeld<T> {
     /// The content of the file.
     pub(crate) content: T,
     /// The stamp (metadata) of the file when it was read; `None` if the file must be read again in any case.
     pub(crate) stamp: Option<Stamp>,
-    /// The time at which the file was read.
+    /// The time at which reading the file began, by the system clock.
     pub(crate) at: SystemTime,
 }
 
 /// The bytes of a file, by its kind.
 pub(crate) enum Bytes {
-    /// The bytes of an archive. Also those of its inner archives that had to be decompressed, by the identity of
-    /// their compressed bytes.
+    /// The bytes of an archive, and the decompressed bytes of those of its inner archives that are compressed. The
+    /// key is the identity of the compressed bytes.
     Archive(Blob, FxHashMap<EntryIdentity, Blob>),
-    /// The bytes of a class file that is an input by itself, outside a folder or archive.
+    /// The bytes of a class file that is an input by itself, and is not read from a folder or archive.
     Class(Arc<FileContent>),
     /// The bytes of a JDK image.
     Image(Arc<ImageMap>),
@@ -44,11 +45,11 @@ pub(crate) enum Bytes {
 
 /// The data about a file that could not be read, or that may be incomplete because it is being written.
 pub(crate) struct Failed {
-    /// The stamp (metadata) of the file when it was read; `None` if it could not be read.
+    /// The stamp (metadata) of the file when it was read; `None` if the file could not be read.
     pub(crate) stamp: Option<Stamp>,
     /// The time at which the file was read, or at which reading failed.
     pub(crate) at: SystemTime,
-    /// The first time at which the file was seen with its present content.
+    /// The time at which the file was first seen with its present content.
     pub(crate) since: Instant,
     /// What is wrong with the file.
     pub(crate) why: Why,
@@ -64,11 +65,12 @@ pub(crate) enum Why {
     Moving,
 }
 
-/// The delay after which a file that is being written is examined again.
+/// The delay after which a file that changed while it was being read is read again.
 pub(crate) const RETRY: Duration = Duration::from_millis(50);
 
-/// Makes the containers of a file from its bytes. `before` is the previous content of the file, from which
-/// decompressed inner archives are reused; `None` if the file was not read before.
+/// Makes the part (containers and declarations) of a file from its bytes, and returns it with the bytes that are to
+/// be kept. `before` is the previous content of the file, from which decompressed inner archives are reused; `None`
+/// if the file was not read before.
 ///
 /// # Errors
 /// Fails if the bytes cannot be parsed; the error is the reason.
@@ -97,8 +99,8 @@ pub(crate) fn make(at: &At<'_>, bytes: Vec<u8>, before: Option<&Bytes>) -> Resul
     }
 }
 
-/// Makes the content of a class file from its bytes, or from the reason why it could not be read. A file above the
-/// size limit counts as unreadable.
+/// Makes the content of a class file from its bytes, or from the reason why the file could not be read. A file above
+/// the size limit counts as unreadable.
 pub(crate) fn content(bytes: Result<Vec<u8>, String>) -> Arc<FileContent> {
     let bytes =
         bytes.and_then(|it| if it.len() as u64 > MAX_RESOURCE { Err(Unread::Large.what()) } else { Ok(it) });
@@ -141,7 +143,8 @@ impl Bytes {
 
 impl<T> FileHeld<T> {
     /// Returns whether the file has not changed since it was read, given its present stamp (metadata) `now`. With
-    /// `is_check`, an equal stamp does not suffice if the file was read shortly after its last change.
+    /// `is_check`, an equal stamp does not suffice if the file was read so shortly after its last change that a later
+    /// change may have left the same stamp; except on Unix, it never suffices.
     pub(crate) fn is_right(&self, now: Option<&Stamp>, is_check: bool) -> bool {
         let is_sure = !is_check || stamp::IS_TOLD && now.is_some_and(|it| !it.is_fresh(self.at));
         self.stamp.is_some() && self.stamp.as_ref() == now && is_sure
@@ -149,8 +152,9 @@ impl<T> FileHeld<T> {
 }
 
 impl Failed {
-    /// Returns whether the file at `path` is unchanged since it was rejected, and must still be rejected in this
-    /// loading of the world. `now` is its present stamp (metadata).
+    /// Returns whether the file at `path` must still not be used in this loading of the containers: the file is
+    /// unchanged since it could not be read or looked incomplete, and it is too early to accept an incomplete file.
+    /// `now` is the present stamp (metadata) of the file.
     pub(crate) fn stays(&self, path: &Path, now: Option<&Stamp>, round: &Round) -> bool {
         let is_sure = !round.is_check || stamp::IS_TOLD && now.is_some_and(|it| !it.is_fresh(self.at));
         let is_same = self.stamp.is_some() && self.stamp.as_ref() == now && is_sure;
@@ -158,7 +162,7 @@ impl Failed {
         is_same && !is_over
     }
 
-    /// Returns the first time at which the file was seen with its present content; `None` if its stamp (metadata)
+    /// Returns the time at which the file was first seen with its present content; `None` if its stamp (metadata)
     /// differs from `now`.
     pub(crate) fn since(&self, now: Option<&Stamp>) -> Option<Instant> {
         (self.stamp.is_some() && self.stamp.as_ref() == now).then_some(self.since)
@@ -173,8 +177,8 @@ impl Failed {
         }
     }
 
-    /// Returns the delay after which the file is to be read again even without an event; `None` if it is to be read
-    /// again only after an event.
+    /// Returns the delay after which the file is to be read again even if there is no event; `None` if only an event
+    /// causes the file to be read again.
     pub(crate) fn delay(&self) -> Option<Duration> {
         match self.why {
             Why::Moving => Some(RETRY),

@@ -32,64 +32,67 @@ use ground::{Ground, News};
 use shelf::Shelf;
 use source::{EventSource, Signal, Signals};
 
-/// Options for watching the files of a world.
+/// Options for watching the files from which the containers are loaded.
 pub struct WatchOptions {
-    /// The interval at which all files are examined, without waiting for file events; `None` to wait for events.
+    /// The interval at which all files are examined instead of waiting for file events; `None` to wait for events.
     pub poll: Option<Duration>,
-    /// The time without events after which the changes are examined. Builds write many files one after the other.
+    /// The time that must pass without further events before the changed files are examined, because builds write
+    /// many files one after the other.
     pub settle: Duration,
-    /// The interval at which all files are examined although the system sends events, because events may be missing.
+    /// The interval at which all files are examined although the system sends events, because some events may be
+    /// missing.
     pub look: Duration,
-    /// The function that is called about once a second while files are being written, after the first second; its
-    /// argument is the time since the first of these writes.
+    /// The function that is called about once a second while files keep changing, for the first time after one
+    /// second. The argument is the time since the first of these changes.
     pub on_writing: Option<Box<dyn FnMut(Duration) + Send>>,
 }
 
-/// A loaded world that is kept current while its files change.
+/// A loaded world (program, libraries and JDK) that is kept current while its files change.
 pub struct Watch {
     spec: WorldSpec,
     options: WatchOptions,
     signals: Signals,
     receiver: Receiver<Signal>,
     shelf: Shelf,
-    /// The files besides those of the world that the caller reads, such as `ajar.toml`. Each has its content at the
-    /// last loading; `None` if the file did not exist.
+    /// Further files that are watched because the caller reads them, such as `ajar.toml`. Each path is mapped to the
+    /// content of the file at the last loading of the containers; `None` if the file did not exist.
     more: BTreeMap<Utf8PathBuf, Option<Vec<u8>>>,
-    /// The state of the world as it was last loaded from disk.
+    /// The result of the last loading of the containers from disk.
     latest: State,
-    /// The state of the world that the caller received last.
+    /// The result of the loading that the caller received last.
     given: State,
-    /// The file events to which the watcher has not yet reacted; `None` if there are none.
+    /// The file events to which the watcher has not yet reacted; `None` if it has reacted to all.
     pending: Option<Pending>,
     /// The time at which all files were last examined.
     looked: Instant,
-    /// The time at which all files will be examined next.
+    /// The time at which all files are to be examined next, if no event causes this earlier.
     look_at: Instant,
     retry_at: Option<Instant>,
     kept_since: Option<Instant>,
-    /// Whether the last loading failed, so that some events are still to be handled.
+    /// Whether the last loading of the containers failed. The next loading then checks all files, because the changes
+    /// were not taken over.
     is_behind: bool,
 }
 
 /// A change of the world (program, libraries and JDK) that was found on disk.
 pub struct WorldChange {
-    /// The current world. It shares the containers whose content did not change with the previous world.
+    /// The program, libraries and JDK after the change. Containers whose content did not change are shared with the
+    /// previous world.
     pub world: LoadedWorld,
-    /// The files and folders that cannot be read or are being written, each with the reason. The world contains them
-    /// as they were when they could last be read.
+    /// The files and folders that cannot be read or are being written, each with the reason. Their last content that
+    /// could be read is used.
     pub kept: Vec<Problem>,
-    /// The files and folders that were read again because they changed.
+    /// The paths of the files and folders that were read again because they changed.
     pub changed: Vec<String>,
-    /// Whether one of the files besides those of the world that were passed to [`Watch::new`] changed, appeared or
-    /// vanished.
+    /// Whether one of the caller's further files (`more` of [`Watch::new`]) changed, appeared or vanished.
     pub more_changed: bool,
-    /// The time at which the first of these changes became known.
+    /// The time at which the first of the changes on disk became known.
     pub first_event: Instant,
-    /// How the change of the world became known.
+    /// How the change on disk became known.
     pub reason: Reason,
 }
 
-/// How a change of the world became known.
+/// How a change on disk became known.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Reason {
     /// The change became known by a file event or, where there are no events, by examining the files at an interval.
@@ -108,43 +111,47 @@ impl Reason {
     }
 }
 
-/// The result of loading the world from disk.
+/// The result of loading the containers from disk.
 #[derive(Clone)]
 struct State {
     world: LoadedWorld,
     kept: Vec<Problem>,
-    /// The number of loadings at which one of the caller's files besides those of the world had changed.
+    /// The number of loadings of the containers that found a change of one of the caller's further files (`more` of
+    /// [`Watch::new`]).
     more: u64,
 }
 
-/// The file events to which the watcher has not yet reacted.
+/// The reason for the next loading of the containers: file events to which the watcher has not yet reacted, or an
+/// examination of all files that is due.
 struct Pending {
     first: Instant,
     last: Instant,
     news: News,
     reason: Reason,
-    /// Whether all files are to be examined because the interval for this has passed, and not because of an event.
+    /// Whether the next loading examines all files because a time was reached (the interval has passed, or a file is
+    /// to be read again), and not because of an event.
     is_look: bool,
-    /// The number of times that the caller was informed about these events (that files are being written).
+    /// The number of times that [`WatchOptions::on_writing`] was called about these events.
     said: u32,
     changed: Vec<String>,
 }
 
-/// The interval at which all files are examined where the system sends no events.
+/// The interval at which all files are examined if the system does not send events for all changes.
 const POLL: Duration = Duration::from_secs(1);
 
-/// The examination of all files takes at most `1 / SHARE` of the time.
+/// Examining all files at intervals takes at most `1 / SHARE` of the elapsed time: after an examination that took the
+/// time `t`, the next one starts at least `SHARE * t` later.
 const SHARE: u32 = 20;
 
-/// While events keep arriving, the next examination of all files is postponed. It starts at the latest this many
-/// intervals ([`WatchOptions::look`]) after the previous one.
+/// The maximum time from one examination of all files to the next, in intervals of [`WatchOptions::look`]. As long as
+/// file events keep arriving, the next examination is postponed up to this time.
 const MOST_LATE: u32 = 6;
 
-/// The time after which the caller is informed that files are still being written.
+/// While files are being written, the caller is informed once in this interval, counted from the first file event.
 const LONG: Duration = Duration::from_secs(1);
 
-/// The time for which the last good state of a file may be used without a report to the caller. An archive may be
-/// missing for a moment, because it is moved away and replaced by a new one.
+/// The time for which a file may be unreadable before the caller is informed; until then its last readable content is
+/// used without a report. A tool may move an archive away and put a new one in its place a moment later.
 const GRACE: Duration = Duration::from_millis(300);
 
 impl Default for WatchOptions {
@@ -155,10 +162,12 @@ impl Default for WatchOptions {
 }
 
 impl Watch {
-    /// Loads the world and begins to watch its files. Also watches the files `more`, which need not exist.
+    /// Loads the program, its libraries and the JDK, and begins to watch their files. Also watches the files `more`,
+    /// which need not exist.
     ///
     /// # Errors
-    /// Fails like [`load`](crate::world::load): a file that is missing from the beginning has no last good state.
+    /// Fails like [`load`](crate::world::load), for example if an input is missing: there is no earlier content that
+    /// could be used instead.
     pub fn new(
         spec: WorldSpec,
         more: Vec<Utf8PathBuf>,
@@ -172,7 +181,7 @@ impl Watch {
     }
 
     /// Loads the program and starts watching its files like [`Watch::new`], but with events from `source`. If
-    /// `source` returns `None`, the files are examined at an interval.
+    /// `source` returns `None` or an error, all files are examined at regular intervals instead.
     ///
     /// # Errors
     /// Fails like [`Watch::new`].
@@ -216,11 +225,11 @@ impl Watch {
         Ok((watch, world))
     }
 
-    /// Waits until the world has changed and no files are being written, and returns the change. Returns `None` at
-    /// the deadline, and after [`Signals::stop`].
+    /// Waits until the program, its libraries or the JDK have changed and no files are being written, and returns the
+    /// change. Returns `None` at the deadline (if there is one), and after [`Signals::stop`].
     ///
     /// # Errors
-    /// Files that cannot be read cause no error: the world then contains their last good state.
+    /// A file that cannot be read causes no error: the last content that could be read is used for it.
     pub fn next(&mut self, deadline: Option<Instant>) -> anyhow::Result<Option<WorldChange>> {
         loop {
             let now = Instant::now();
@@ -261,11 +270,11 @@ impl Watch {
         self.shelf.ground.untold()
     }
 
-    /// Replaces the files besides those of the world that the caller reads by `more`. The caller should have read new
-    /// files just before, because their later content is compared with the present one.
+    /// Replaces the list of further files that are watched for the caller by `more`. Of a new file, only changes
+    /// after this call are reported, so the caller should read the file immediately before the call.
     ///
     /// # Errors
-    /// Files that cannot be read cause no error: they count as missing.
+    /// A file that cannot be read causes no error: the file counts as missing.
     pub fn set_files(&mut self, more: Vec<Utf8PathBuf>) -> anyhow::Result<()> {
         let mut old = std::mem::take(&mut self.more);
         let known = more.into_iter().map(|it| {
@@ -278,8 +287,8 @@ impl Watch {
         Ok(())
     }
 
-    /// Loads another world and watches its files from now on. The new world shares unchanged containers with the
-    /// previous one.
+    /// Loads another world (program, libraries and JDK) and watches its files from now on. The new world shares
+    /// unchanged containers with the previous one.
     ///
     /// # Errors
     /// Fails if the new world cannot be loaded; the previous world is then still watched.
@@ -303,8 +312,8 @@ impl Watch {
         }
     }
 
-    /// Adds the file events of a signal to the pending events, except for those about files on which the world does
-    /// not depend.
+    /// Adds the file events of a signal to those in [`Watch::pending`]. Events about files on which the containers do
+    /// not depend are dropped.
     fn note(&mut self, signal: Signal) {
         let (at, reason) = match &signal {
             Signal::Changed { at, .. } => (*at, Reason::Changed),
@@ -333,7 +342,8 @@ impl Watch {
         pending.say(&mut self.options);
     }
 
-    /// Loads the world again. Returns the change, or `None` if files are still being written or nothing changed.
+    /// Loads the containers again, to react to the pending events. Returns the change since the world that the caller
+    /// received last, or `None` if files are still being written or nothing changed.
     fn turn(&mut self) -> Option<WorldChange> {
         let begin = Instant::now();
         let mut pending = self.pending.take().unwrap_or_else(|| Pending::new(begin, true));
@@ -367,7 +377,9 @@ impl Watch {
         None
     }
 
-    /// Returns the change from the world that the caller has received to the latest one; `None` if they are equal.
+    /// Compares the latest containers with those that the caller received last. Returns the change, with the events
+    /// `pending`. Returns `None` if nothing changed, or if the only change is that a file became unreadable less than
+    /// [`GRACE`] ago.
     fn give(&mut self, pending: Pending) -> Option<WorldChange> {
         if self.latest.is_same(&self.given) {
             return None;
@@ -397,8 +409,9 @@ impl Watch {
         })
     }
 
-    /// Loads the world again. Returns the paths that were read again because they changed. If loading failed, also
-    /// returns the error, and the previous world remains.
+    /// Loads the containers again, given the file events `news` since the previous loading. `is_check`: whether all
+    /// files are examined, including those without events. Returns the paths whose content had changed. If loading
+    /// failed, also returns the error, and the previous containers stay in use.
     fn load(&mut self, news: News, is_check: bool, begin: Instant) -> (Vec<String>, Option<anyhow::Error>) {
         self.shelf.ground.begin(news);
         self.shelf.begin(is_check, &self.given.kept);
@@ -414,7 +427,8 @@ impl Watch {
         (self.ended(begin, failed.is_none(), is_check), failed)
     }
 
-    /// Reads the caller's files besides those of the world, and increments a counter if one of them has changed.
+    /// Reads the caller's further files (`more` of [`Watch::new`]), and increments `latest.more` if one of them has
+    /// changed since it was last read.
     fn read_more(&mut self) {
         let mut has_changed = false;
         for (path, content) in &mut self.more {
@@ -428,8 +442,9 @@ impl Watch {
         self.latest.more += u64::from(has_changed);
     }
 
-    /// Records the results of a loading that began at `begin`, except for the world, and sets the times of the next
-    /// loadings. Returns the paths that changed.
+    /// Ends a loading that began at `begin`: records the files whose last good state was used, and schedules the next
+    /// loading. `is_whole`: whether the loading succeeded; `is_check`: whether it examined all files. Returns the
+    /// paths whose content had changed. The caller stores the loaded containers.
     fn ended(&mut self, begin: Instant, is_whole: bool, is_check: bool) -> Vec<String> {
         let round = self.shelf.end(is_whole);
         self.latest.kept = round.kept;
@@ -474,7 +489,7 @@ impl Pending {
         Pending { first, last: first, news, reason: Reason::Changed, is_look, said: 0, changed }
     }
 
-    /// Adds the data of `before`, which has earlier events than `self`.
+    /// Merges `before`, pending events that are older than those in `self`, into `self`.
     fn join(&mut self, before: Pending) {
         self.first = before.first;
         self.reason = self.reason.max(before.reason);
@@ -483,7 +498,8 @@ impl Pending {
         self.changed.extend(before.changed);
     }
 
-    /// Informs the caller that files are being written, about once a second after the first second.
+    /// Informs the caller through `options.on_writing` that files are being written. Does so once for each second
+    /// since the first of these events.
     fn say(&mut self, options: &mut WatchOptions) {
         let age = self.first.elapsed();
         if age >= LONG * (self.said + 1)

@@ -4,13 +4,13 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The mounted file systems, of which those matter that are shared with other machines.
+/// The mounted file systems, and which of them are shared with other machines.
 #[derive(Default)]
 pub(crate) struct Mounts {
     /// The text of the system's list of mounts, `/proc/self/mountinfo`.
     text: Vec<u8>,
-    /// The mount point and kind of each file system, and whether it is shared; innermost first. Empty if no file
-    /// system is shared.
+    /// For each mounted file system, the mount point, the kind (such as `nfs4`), and whether other machines share the
+    /// file system; inner mount points precede outer ones. Empty if no file system is shared.
     points: Vec<(PathBuf, String, bool)>,
 }
 
@@ -21,7 +21,8 @@ const SHARED: [&str; 16] = [
 ];
 
 impl Mounts {
-    /// Reads the system's list of mounts, if there is one; returns whether it has changed.
+    /// Reads the system's list of mounts again, and returns whether the list has changed. If the system has no such
+    /// list, the list counts as empty.
     pub(crate) fn refresh(&mut self) -> bool {
         let mut text = Vec::with_capacity(self.text.len() + 1);
         if cfg!(target_os = "linux") {
@@ -35,8 +36,8 @@ impl Mounts {
         is_new
     }
 
-    /// Parses lines as in `/proc/self/mountinfo` (proc(5)). The mount point is the fifth word, the kind of the file
-    /// system is the first word after a `-`.
+    /// Parses the system's list of mounts, in the format of `/proc/self/mountinfo` (proc(5)). The mount point is the
+    /// fifth word of a line; the kind of the file system is the first word after a `-`.
     fn parse(bytes: Vec<u8>) -> Mounts {
         let text = String::from_utf8_lossy(&bytes);
         let parse = |line: &str| {
@@ -65,7 +66,7 @@ impl Mounts {
     }
 }
 
-/// Decodes the octal escapes of blanks, tabs, line ends and backslashes.
+/// Replaces the octal escapes of blanks, tabs, line ends and backslashes in a mount point by these characters.
 fn unescape(text: &str) -> String {
     let codes = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
     codes.iter().fold(text.to_owned(), |acc, (code, it)| acc.replace(code, it))

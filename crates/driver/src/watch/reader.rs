@@ -16,32 +16,34 @@ use super::held::{Failed, FileHeld, RETRY, Why, class_doubt, content};
 use super::round::Round;
 use super::stamp::{self, Reading, Stamp, Unread};
 
-/// Class files as they were read, by path.
+/// For each class file (by path), its content and metadata when the file was last read.
 pub(crate) type ClassFiles = FxHashMap<PathBuf, FileHeld<Arc<FileContent>>>;
 
-/// Reads the class files of a class folder, for [`folder::open`] and [`folder::update`].
+/// Reads the class files of a class folder that [`folder::open`] or [`folder::update`] examines, and reuses the
+/// contents of unchanged files.
 pub(crate) struct Reader<'a> {
     pub(crate) ground: &'a mut Ground,
     pub(crate) round: &'a mut Round,
-    /// The class files that may be incomplete because they are being written, by path.
+    /// The class files (by path) that may be incomplete because they are being written.
     pub(crate) doubtful: &'a mut FxHashMap<PathBuf, Failed>,
-    /// The class files as they were read in earlier loadings, without those that this reader has already examined.
+    /// The contents from earlier loadings of the class files that this reader has not yet examined.
     pub(crate) before: ClassFiles,
-    /// The class files that this reader has examined, with their present contents.
+    /// The class files that this reader has examined, with the contents to use: the present content, or the previous
+    /// one if the file is being written.
     pub(crate) now: ClassFiles,
-    /// The folder that is being listed: its given path, and its path without symbolic links. Initially the class
-    /// folder itself.
+    /// The folder whose files are being examined: the class folder or a folder below it. First its path as given,
+    /// then its path without symbolic links, which is `None` if the folder does not exist.
     pub(crate) folder: (PathBuf, Option<PathBuf>),
-    /// The class files that must be examined again even without an event, because they could not be read or may be
-    /// written only in part.
+    /// The class files that the next loading must examine even without an event, because they could not be read or
+    /// may be written only in part.
     pub(crate) again: FxHashSet<PathBuf>,
-    /// Whether each change of a file below the folder, except for the files in `again`, causes an event with the name
-    /// of the file.
+    /// Whether each change of a file in the class folder causes an event with the name of the file. The files in
+    /// `again` are an exception, as they are examined even without an event.
     pub(crate) is_told: bool,
-    /// Whether the folder is read for the first time, so that its files have no last good state.
+    /// Whether the class folder is read for the first time, so that there are no earlier contents of its files.
     pub(crate) is_first: bool,
-    /// Whether there were events about the listed folder itself or a folder above it, so that any file in it may have
-    /// changed.
+    /// Whether there were events about the folder in `folder` itself or about a folder above it, so that any file in
+    /// it may have changed.
     pub(crate) is_touched: bool,
 }
 
@@ -105,7 +107,7 @@ impl folder::Files for Reader<'_> {
 
 impl Reader<'_> {
     /// Records that the present content of a class file is not used yet, for the reason `what`, and that the file is
-    /// to be examined again after `delay`.
+    /// to be examined again after `delay` (if `None`, after the next event).
     fn doubt(&mut self, path: &Path, what: &str, delay: Option<Duration>) {
         self.round.keep(path, what);
         self.round.retry_in(delay);
@@ -113,8 +115,9 @@ impl Reader<'_> {
         self.again.insert(path.to_owned());
     }
 
-    /// Reads a class file, and returns its content. If the file is being written, returns the previous content `old`
-    /// instead. Returns `None` if the file no longer exists, or is being written and has no previous content.
+    /// Reads a class file, and returns its content and metadata. If the file is probably still being written, returns
+    /// the previous content `old` instead. Returns `None` if the file no longer exists, or is being written and has
+    /// no previous content.
     fn read(
         &mut self,
         path: &Path,

@@ -23,35 +23,38 @@ use super::round::{Key, Round};
 use super::stamp::{self, Reading, Stamp, Unread};
 use super::tree::{Tree, TreeReading};
 
-/// The contents read from the disk, which are kept from one loading of the world to the next.
+/// The contents of files and folders that were read from disk. They are stored from one loading of the containers to
+/// the next, so that unchanged files are not read again.
 pub(crate) struct Shelf {
-    /// The files and folders on which the world depends, and the events about them.
+    /// The files and folders on which the loaded containers depend, and the file events about them.
     pub(crate) ground: Ground,
     parts: FxHashMap<Key, Shelved>,
     plans: FxHashMap<(PathBuf, Role), Plan>,
     lists: FxHashMap<PathBuf, Vec<PathBuf>>,
     jdk: Option<(JdkChoice, JdkFound)>,
-    /// The class files in class folders that may be incomplete because they are being written, by path.
+    /// The class files in class folders (by path) that may be incomplete because they are being written.
     doubtful: FxHashMap<PathBuf, Failed>,
     round: Round,
 }
 
-/// The containers of a file or folder, and the data from which they were made.
+/// The containers of a file or folder, and the data from which they were built.
 struct Shelved {
     part: Arc<Part>,
     held: Held,
-    /// Why the last attempt to read the file failed; `None` if it did not fail.
+    /// Why the present content of the file is not used (it cannot be read, or may be incomplete); `None` if it is
+    /// used.
     failed: Option<Failed>,
 }
 
-/// The data that was read from a file or folder, and from which its containers were made.
+/// The data that was read from a file or folder, and from which its containers were built.
 enum Held {
     File(FileHeld<Bytes>),
     Folder(Tree),
 }
 
 impl Shelf {
-    /// Creates a store without any contents yet.
+    /// Creates a store without contents. `ground` holds the files and folders on which the containers depend, and
+    /// sends the file events about them.
     pub(crate) fn new(ground: Ground) -> Shelf {
         Shelf {
             ground,
@@ -64,16 +67,17 @@ impl Shelf {
         }
     }
 
-    /// Begins a loading of the world. With `is_check`, a file whose stamp (metadata) is unchanged is read again if
-    /// two writes may have left the same stamp. `told` are the problems known to the caller about files whose last
-    /// good state is used.
+    /// Begins a loading of the containers. With `is_check`, a file whose stamp (metadata) is unchanged is read again
+    /// if two writes may have left the same stamp. `told` are the problems already reported to the caller, about
+    /// files whose last good state is used: only such a file is accepted, after a while, although it looks
+    /// incomplete.
     pub(crate) fn begin(&mut self, is_check: bool, told: &[Problem]) {
         let told = told.iter().map(|it| it.place.clone()).collect();
         self.round = Round { is_check, told, ..Round::default() };
     }
 
-    /// Ends a loading of the world, and returns its data. `is_whole` means that the loading succeeded; then the
-    /// contents that the loading did not use are dropped.
+    /// Ends a loading of the containers, and returns the data collected in it. `is_whole` means that the loading
+    /// succeeded; then the stored contents that the loading did not use are dropped.
     pub(crate) fn end(&mut self, is_whole: bool) -> Round {
         let round = std::mem::take(&mut self.round);
         if is_whole {
@@ -86,11 +90,12 @@ impl Shelf {
         round
     }
 
-    /// Reads a file if it may have changed. Returns `None` if its kept content is still valid, or remains in use
-    /// because the file cannot be read. `is_touched` means that there was an event about the file.
+    /// Reads a file if it may have changed, and returns its new containers. Returns `None` if those stored under
+    /// `key` stay in use, because the file is unchanged or cannot be read. `is_touched` means that there was an event
+    /// about the file.
     ///
     /// # Errors
-    /// Fails if the file cannot be read, and no content of it is kept.
+    /// Fails if the file cannot be read, and no containers are stored for it.
     fn read_again(&mut self, at: &At<'_>, key: &Key, is_touched: bool) -> anyhow::Result<Option<Shelved>> {
         let Some(old) = self.parts.get(key) else {
             let reading = stamp::read(at.path, u64::MAX);
@@ -143,9 +148,9 @@ impl Shelf {
         Ok(None)
     }
 
-    /// Makes the containers of a file from what was read; `None` if the bytes equal the kept ones. `since` is the
-    /// first time at which the file was seen with this content. Fails if the file cannot be parsed, or may be
-    /// incomplete.
+    /// Builds the containers of a file from the bytes in `reading`. Returns `None` if the bytes equal the stored
+    /// ones. `since` is the first time at which the file was seen with this content. Fails if the file cannot be
+    /// parsed, or may be incomplete.
     fn compare(
         &mut self,
         at: &At<'_>,
@@ -309,7 +314,8 @@ impl Disk for Shelf {
 }
 
 impl Shelf {
-    /// Marks the kept contents at or below a path as used in this loading of the world, so that they are not dropped.
+    /// Marks the stored contents of all files and folders at or below a path as used in this loading of the
+    /// containers, so that they are not dropped.
     fn use_parts_of(&mut self, path: &Path) {
         let parts = self.parts.keys().filter(|it| it.path.starts_with(path)).cloned();
         self.round.used.parts.extend(parts);

@@ -7,29 +7,29 @@ use std::time::Instant;
 use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind};
 use notify::{Event, RecursiveMode, Watcher};
 
-/// A message to the watcher.
+/// A message to the [`Watch`](super::Watch), from an event source or from another thread.
 #[derive(Debug)]
 pub(crate) enum Signal {
     /// Reports that the files or folders at these paths changed, appeared, vanished or were moved.
     Changed {
         /// The paths, absolute and without symbolic links.
         paths: Vec<PathBuf>,
-        /// Whether the paths may now belong to another file or folder, because one appeared, vanished or was moved.
+        /// Whether the paths may now lead to other files or folders, because one appeared, vanished or was moved.
         renamed: bool,
-        /// The time at which the event became known.
+        /// The time at which the event arrived in this process.
         at: Instant,
     },
     /// Reports that events were lost, so that any file may have changed.
     Lost {
-        /// The time at which the loss became known.
+        /// The time at which this process learned of the loss.
         at: Instant,
     },
     /// Requests that [`Watch::next`](super::Watch::next) returns `None`.
     Stop,
 }
 
-/// A handle that sends file events and requests to stop to a [`Watch`](super::Watch). All clones send to the same
-/// watch.
+/// A handle for sending messages to a [`Watch`](super::Watch): file events, and the request to stop. All clones send
+/// to the same watch.
 #[derive(Clone, Debug)]
 pub struct Signals(pub(crate) mpsc::Sender<Signal>);
 
@@ -45,12 +45,12 @@ impl Signals {
         self.send(Signal::Lost { at: Instant::now() });
     }
 
-    /// Makes [`Watch::next`](super::Watch::next) return `None`, now or when it is next called.
+    /// Makes the present or the next call of [`Watch::next`](super::Watch::next) return `None`.
     pub fn stop(&self) {
         self.send(Signal::Stop);
     }
 
-    /// Sends an event to the watch; if the watch no longer exists, the event is dropped.
+    /// Sends a message to the watch. Does nothing if the watch no longer exists.
     fn send(&self, signal: Signal) {
         let _ = self.0.send(signal);
     }
@@ -58,12 +58,12 @@ impl Signals {
 
 /// A source of file events about folders.
 pub trait EventSource: Send {
-    /// Begins, or continues, to send events about the folder that has this path now. There must be an event when a
-    /// name in the folder appears, vanishes or is moved, and when a file in it is written. With `deep`, the same
-    /// applies to all folders below.
+    /// Begins, or continues, to send events about the folder that is at this path now. The source must send an event
+    /// when a name in the folder appears, vanishes or is moved, and when a file in the folder is written. With
+    /// `deep`, the same applies to all folders below.
     ///
     /// # Errors
-    /// Fails if some changes in the folder will cause no events; the error has the reason.
+    /// Fails if some changes in the folder will cause no events; the error is the reason.
     fn watch(&mut self, folder: &Path, deep: bool) -> Result<(), Untold>;
 
     /// Stops sending events about the folder that was passed to [`EventSource::watch`].
@@ -76,7 +76,7 @@ pub enum Untold {
     /// The folder does not exist or is not accessible. No events are needed then, because the files in the folder
     /// cannot be read either.
     Closed,
-    /// The system cannot send events about the folder; with the reason.
+    /// The system cannot send events about the folder, for this reason.
     Unable(String),
 }
 
@@ -86,7 +86,7 @@ pub(crate) struct System(notify::RecommendedWatcher);
 /// Creates a source that passes the events of the operating system to `signals`.
 ///
 /// # Errors
-/// Fails if the system has no events, or allows no more watchers; the error is the reason.
+/// Fails if the system cannot report file events, or allows no more watchers; the error is the reason.
 pub(crate) fn system(signals: Signals) -> Result<System, String> {
     let handle = move |event| match event {
         Ok(event) => signal(event).into_iter().for_each(|it| signals.send(it)),
@@ -95,8 +95,8 @@ pub(crate) fn system(signals: Signals) -> Result<System, String> {
     notify::recommended_watcher(handle).map(System).map_err(|it| it.to_string())
 }
 
-/// Translates an event of the operating system. Returns `None` for an event about reading, which is ignored because
-/// the watcher itself reads files.
+/// Converts an event of the operating system to a message. Returns `None` for an event about reading a file: such
+/// events are ignored because the watcher itself reads files.
 fn signal(event: Event) -> Option<Signal> {
     let at = Instant::now();
     if event.need_rescan() {

@@ -13,20 +13,21 @@ use vfs::jimage::content::MAX_RESOURCE;
 pub(crate) struct Stamp {
     size: u64,
     modified: Option<SystemTime>,
-    /// The time at which the content or the attributes last changed (`ctime`). Unlike the time of modification, a
-    /// process cannot set this time.
+    /// The time at which the content or the attributes last changed (`ctime`), which a process cannot set, unlike the
+    /// time of modification. On systems other than Unix, the time at which the file was created.
     changed: Option<SystemTime>,
     /// The device number and inode number, which distinguish a file from another one that replaces it under its name.
+    /// Both are 0 on systems other than Unix.
     id: (u64, u64),
 }
 
-/// The time between two writes within which both may leave the same stamp. The clocks of file systems tick every
-/// 10 ms on Linux, every 2 s on FAT.
+/// Two writes within this time may leave the same stamp (metadata), because the clock of a file system ticks only
+/// every 10 ms on Linux, and every 2 s on FAT.
 const TICK: Duration = Duration::from_millis(2500);
 
-/// Whether equal stamps prove that the file has not changed, if enough time has passed since its last change. This is
-/// so on Unix, where a stamp has the time of change. On other systems a process can set back the time of modification
-/// after a write.
+/// Whether equal stamps (metadata) prove that a file has not changed, if enough time had passed since its last change
+/// when it was read. This is so on Unix, where a stamp has the time of change. On other systems a process can set
+/// back the time of modification after a write.
 pub(crate) const IS_TOLD: bool = cfg!(unix);
 
 /// The content of a file that was read completely, with its metadata.
@@ -43,9 +44,9 @@ pub(crate) struct Reading {
 pub(crate) enum Unread {
     /// The file was written while it was being read.
     Moving,
-    /// The file has more bytes than the limit.
+    /// The file has more bytes than the limit that was passed to [`read`].
     Large,
-    /// The system reported this error.
+    /// The system reported this error when the file was read.
     Failed(std::io::Error),
 }
 
@@ -72,30 +73,32 @@ impl Stamp {
         Stamp { size, modified, changed, id: (0, 0) }
     }
 
-    /// Returns whether the file changed after `at`, or so shortly before that a later change may have left the same
-    /// stamp. `at` is the time at which the file was read.
+    /// Returns whether, for a file that was read at `at`, an unchanged stamp does not yet prove unchanged content.
+    /// This is so if the last change was after `at`, or so shortly before that a later change may have left the same
+    /// stamp.
     pub(crate) fn is_fresh(&self, at: SystemTime) -> bool {
         let last = if IS_TOLD { self.changed } else { self.modified };
         last.and_then(|it| it.checked_add(TICK)).is_none_or(|it| it >= at)
     }
 }
 
-/// Returns whether a file has more than one name (hard link). Writing to the file through another name causes no
-/// event about this name.
+/// Returns whether a file has more than one name (hard links). Writing to such a file through one name causes no
+/// event about the other names.
 #[cfg(unix)]
 pub(crate) fn has_other_names(metadata: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     metadata.nlink() > 1
 }
 
-/// Returns whether a file may have more than one name (hard link). The result is always true, because this system
-/// does not give the number of names.
+/// Returns whether a file may have more than one name (hard links). The result is always true, because this system
+/// does not report the number of names.
 #[cfg(not(unix))]
 pub(crate) fn has_other_names(_metadata: &Metadata) -> bool {
     true
 }
 
-/// Reads a file of at most `limit` bytes; an error if the file changes while it is being read.
+/// Reads a whole file. Fails if the file cannot be read, has more than `limit` bytes, or changes while it is being
+/// read.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Reading, Unread> {
     let at = SystemTime::now();
     let mut file = File::open(path).map_err(Unread::Failed)?;
@@ -115,7 +118,7 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Reading, Unread> {
 }
 
 impl Unread {
-    /// Returns the reason as a phrase for messages.
+    /// Returns the reason why the file could not be read, as a sentence for messages.
     pub(crate) fn what(&self) -> String {
         match self {
             Unread::Moving => "the file is being written".to_owned(),

@@ -20,41 +20,41 @@ use super::held::Failed;
 use super::reader::{ClassFiles, Reader};
 use super::round::Round;
 
-/// The data that is kept about a class folder that was read.
+/// The class files of a class folder when it was last read, and the data that determines which of them must be
+/// examined again.
 pub(crate) struct Tree {
-    /// The class files of the folder as they were read.
+    /// The class files of the folder, with their contents when they were last read.
     files: ClassFiles,
     /// The path of the folder without symbolic links; `None` if the folder does not exist.
     real: Option<PathBuf>,
-    /// The names of the folders directly below the class folder that do not belong to it.
+    /// The names of the folders directly below the class folder that were not read, because they do not belong to it.
     skip: Vec<String>,
-    /// The class files that must be examined again even without an event, because they could not be read or may be
-    /// incomplete.
+    /// The class files that the next loading must examine even without an event, because they could not be read or
+    /// may be incomplete.
     again: FxHashSet<PathBuf>,
-    /// Whether each change of a file below the folder, except for the files in `again`, causes an event with the name
-    /// of the file.
+    /// Whether each change of a file in the class folder causes an event with the name of the file. The files in
+    /// `again` are an exception, as they are examined even without an event.
     is_told: bool,
-    /// The number of the loading of the world in which the folder was last read. The events before earlier loadings
-    /// are no longer known, so only the next loading can rely on events.
+    /// The number of the loading of the containers in which the folder was last read. Only the next loading can tell
+    /// from events what changed since then: the events of earlier loadings are no longer known.
     round: RoundNumber,
 }
 
-/// The parts of the watcher that reading a class folder needs.
+/// The parts of the watcher that are needed to read a class folder.
 pub(crate) struct TreeReading<'a> {
     pub(crate) ground: &'a mut Ground,
     pub(crate) round: &'a mut Round,
-    /// The class files that may be incomplete because they are being written, by path.
+    /// The class files (by path) that may be incomplete because they are being written.
     pub(crate) doubtful: &'a mut FxHashMap<PathBuf, Failed>,
 }
 
-/// The number of changed names up to which only these names are examined, and not the whole folder. More names are
-/// examined one by one only if they are at most half as many as the class files of the folder.
+/// If at most this many paths in a class folder may have changed, only these are examined, and not the whole folder.
+/// The same holds for more paths if they are at most half as many as the class files of the folder.
 const FEW: usize = 16;
 
 impl Tree {
-    /// Reads a class folder without the folders `skip` directly below it. Returns its containers, and the data to
-    /// keep until the next reading. `before` is the result of the previous reading; `None` if the folder was not read
-    /// before.
+    /// Reads a class folder without the folders `skip` directly below it. Returns its containers, and the data that
+    /// the next reading needs. `before` is the result of the previous reading; `None` if there was none.
     pub(crate) fn read(
         at: &At<'_>,
         skip: &[&str],
@@ -113,8 +113,9 @@ impl Tree {
         }
     }
 
-    /// Returns the paths to be examined again, given the events since the folder was last read. The paths are
-    /// relative to the folder, none of them below another one. `None` if the whole folder must be examined.
+    /// Returns the paths in the folder that must be examined again, because of events since the folder was last read
+    /// or because they are in `again`. The paths are relative to the folder, and none of them is below another one.
+    /// Returns `None` if the whole folder must be examined.
     fn names(
         &self,
         at: &At<'_>,
@@ -143,7 +144,7 @@ fn owned(skip: &[&str]) -> Vec<String> {
 }
 
 impl Reader<'_> {
-    /// Reads the whole class folder, including the files that this reader has examined already.
+    /// Reads the whole class folder, including the files that this reader has already examined one by one.
     fn whole(&mut self, at: &At<'_>, skip: &[&str]) -> Part {
         self.before.extend(self.now.drain());
         self.again.clear();
@@ -153,8 +154,7 @@ impl Reader<'_> {
 }
 
 impl Part {
-    /// Returns whether a class folder that was read as `self` and later as `now` has not changed between the two
-    /// readings.
+    /// Returns whether two readings of a class folder, first `self` and later `now`, have found the same.
     fn is_same_folder(&self, now: &Part) -> bool {
         let is_same = self.declared == now.declared && self.problems == now.problems;
         let pairs = self.containers.iter().zip(&now.containers);

@@ -126,8 +126,9 @@ impl Arrivals {
     }
 }
 
-/// Returns exception sets for all exceptions that the rows of a handler may catch: for each catch type, the set of
-/// the type with its subtypes, and the open set of the exceptions of these types that calls throw.
+/// Returns exception sets that describe all exceptions which the rows of a handler may catch. There are two sets for
+/// each catch type: the set of the type and its subtypes, and the open set of the exceptions of this type that calls
+/// throw.
 fn row_types(body: &Body, handler: InstrId) -> Vec<ExceptionSet> {
     let mut sets = Vec::new();
     for row in body.rows.iter().filter(|it| it.handler == handler) {

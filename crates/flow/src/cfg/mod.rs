@@ -40,7 +40,7 @@ impl NodeId {
     /// Returns the node with the number `index`, which must fit into 32 bits.
     #[inline]
     pub fn from_index(index: usize) -> Self {
-        debug_assert!(u32::try_from(index).is_ok(), "the index {index} does not fit into 32 bits");
+        debug_assert!(u32::try_from(index).is_ok(), "the node number {index} does not fit into 32 bits");
         NodeId(index as u32)
     }
 }
@@ -87,8 +87,8 @@ pub enum EdgeKind {
     BranchTrue,
     /// The edge is taken if the comparison of an `if` does not hold.
     BranchFalse,
-    /// The edge is taken if the value of the `switch` equals this key. Edges from a `ret` instruction to the
-    /// instructions to which it may return have this kind, too.
+    /// The edge is taken if the value of the `switch` equals this key. An edge from a `ret` instruction to an
+    /// instruction to which it may return has this kind, too; its key is the number of the return site.
     Case(i32),
     /// The edge is taken if the value of the `switch` equals none of the keys.
     Default,
@@ -124,8 +124,8 @@ pub struct Cfg<S = ExceptionSet> {
     /// For each node, the index in `edges` of the first edge that starts there; the last entry is the number of
     /// edges.
     starts: Vec<u32>,
-    /// The `catch` instructions at which handlers begin that no exception of this graph enters. VM errors that are
-    /// left out of the graph could enter these handlers, so the handlers do not count as unreachable.
+    /// The `catch` instructions of the handlers that no exception of this graph enters. VM errors that are left out
+    /// of the graph could enter these handlers, so the handlers do not count as unreachable.
     pub entered_only_by_vm_errors: Box<[InstrId]>,
 }
 

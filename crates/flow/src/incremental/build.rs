@@ -14,8 +14,8 @@ use super::state::SolverState;
 use super::work::Work;
 use crate::fuel::{Cancelled, Fuel};
 
-/// How far the first evaluation of all components after a full build has come. The evaluation can be interrupted and
-/// continued.
+/// The progress of the first evaluation of all components, which follows a full build. The evaluation can be
+/// interrupted and continued.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Sweep {
     /// The components are being evaluated in order; the value is the component that was evaluated last, `None` at the
@@ -26,8 +26,9 @@ pub(super) enum Sweep {
     Counting,
 }
 
-/// The limit for an update: a full build is preferred if the number of edits, of new nodes, or of edges against the
-/// order of components is greater (and greater than an eighth of the number of nodes).
+/// The limits for an update: the number of edits, the number of new nodes, and the number of edges that lead against
+/// the order of components. If one of them exceeds both this number and an eighth of the number of nodes, a full
+/// build is preferred.
 const FEW: usize = 1_024;
 
 /// Returns whether a full build is better than an update. There are three reasons for a full build: there are many
@@ -78,9 +79,9 @@ pub(super) fn build<V: Copy + Eq + Hash>(
 }
 
 /// Returns the component of each node, and the number of components. The components are numbered so that most edges
-/// lead from a lower to a higher number: all edges with the identity between components, all other edges that lie on
-/// no cycle, and many more. For this, the searches start from the nodes in postorder over all edges, so that the
-/// sources of a node's edges come before the node.
+/// lead from a lower to a higher number. This holds for all edges that have the identity as function and connect two
+/// components, for all other edges that lie on no cycle, and for many more. For this, the searches start from the
+/// nodes in postorder over all edges, so that the sources of a node's edges come before the node.
 fn find_components<V: Copy + Eq + Hash>(
     graph: &Graph<V>,
     fuel: &mut Fuel,

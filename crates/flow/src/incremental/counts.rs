@@ -29,8 +29,8 @@ pub(super) struct Counts<V> {
     /// For each pair of a round of the iteration and a result of a function (image), the number of entries of
     /// `sources` with this round and this image. Images that are the least value of the lattice are left out.
     images: FxHashMap<(Round, V), u32>,
-    /// A subset of `images` that is enough to compute the join of the incoming values: for every round, its join is
-    /// the same as that of all images.
+    /// A subset of `images` that is enough to compute the join of the incoming values: for every round, the images of
+    /// the subset that arrive up to this round have the same join as all images that arrive up to this round.
     basis: Vec<(Round, V)>,
     /// The images, each with its round, that were added since the last call of `total()` and are not joined into the
     /// field `total` yet.
@@ -54,9 +54,10 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         }
     }
 
-    /// Counts one more edge along which `value` arrives in the round `round`, before `function` is applied to the
-    /// value. Returns the first round in which the join of all incoming values may change; `Round::NEVER` if the join
-    /// does not change.
+    /// Adds one to the number of edges along which a value arrives. `round` is the round of the iteration in which
+    /// the value arrives, `function` is the function of the edge, and `value` is the value to which the function is
+    /// applied. Returns the first round in which the join of all incoming values may change; `Round::NEVER` if the
+    /// join does not change.
     pub(super) fn comes<L>(
         &mut self,
         lattice: &mut L,
@@ -79,15 +80,16 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         if disturbs { round } else { Round::NEVER }
     }
 
-    /// Removes one edge from the count of the edges along which `value` arrives in the round `round`, before
-    /// `function` is applied to the value. Returns the first round in which the join of all incoming values may
-    /// change; `Round::NEVER` if the join does not change.
+    /// Subtracts one from the number of edges along which a value arrives. `round` is the round of the iteration in
+    /// which the value arrived, `function` is the function of the edge, and `value` is the value to which the
+    /// function was applied. Returns the first round in which the join of all incoming values may change;
+    /// `Round::NEVER` if the join does not change.
     pub(super) fn goes<L>(&mut self, lattice: &L, (round, function, value): (Round, FunctionId, V)) -> Round
     where
         L: Lattice<Value = V>,
     {
         let Entry::Occupied(mut it) = self.sources.entry((round, function, value)) else {
-            debug_assert!(false, "the value to remove must have been added before");
+            debug_assert!(false, "the value to remove from the counts was never added to the counts");
             return Round::NEVER;
         };
         it.get_mut().n -= 1;
@@ -99,9 +101,9 @@ impl<V: Copy + Eq + Hash> Counts<V> {
     }
 
     /// Counts the values that arrive along a new edge; `history` holds the value of the edge's source after each
-    /// round of the iteration. If the edge leads `against` the order of components, each value arrives one round
-    /// later. Returns the first round in which the join of all incoming values may change; `Round::NEVER` if the join
-    /// does not change.
+    /// round of the iteration. `against` tells whether the edge leads against the order of components; if so, each
+    /// value arrives one round later. Returns the first round in which the join of all incoming values may change;
+    /// `Round::NEVER` if the join does not change.
     pub(super) fn edge_comes<L>(
         &mut self,
         lattice: &mut L,
@@ -118,10 +120,10 @@ impl<V: Copy + Eq + Hash> Counts<V> {
         each.min().unwrap_or(Round::NEVER)
     }
 
-    /// Subtracts the values that arrived along a removed edge from the counters; `history` holds the value of the
-    /// edge's source after each round of the iteration. If the edge led `against` the order of components, each value
-    /// arrived one round later. Returns the first round in which the join of all incoming values may change;
-    /// `Round::NEVER` if the join does not change.
+    /// Removes the values that arrived along a removed edge from the counters; `history` holds the value of the
+    /// edge's source after each round of the iteration. `against` tells whether the edge led against the order of
+    /// components; if so, each value arrived one round later. Returns the first round in which the join of all
+    /// incoming values may change; `Round::NEVER` if the join does not change.
     pub(super) fn edge_goes<L>(
         &mut self,
         lattice: &L,
@@ -187,7 +189,10 @@ impl<V: Copy + Eq + Hash> Counts<V> {
             return false;
         }
         let Entry::Occupied(mut n) = self.images.entry((round, image)) else {
-            debug_assert!(false, "the function result to remove must have been added before");
+            debug_assert!(
+                false,
+                "the function result to remove from the counts was never added to the counts"
+            );
             return false;
         };
         *n.get_mut() -= 1;

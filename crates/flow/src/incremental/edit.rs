@@ -11,7 +11,7 @@ use crate::components::ComponentId;
 use crate::fuel::{Cancelled, Fuel, OPERATION};
 use crate::solver::{FunctionId, Lattice, NodeId};
 
-/// The maximum number of edges of one node that are changed between two cancellation checks.
+/// The maximum number of edges of one node that are changed between two checks for cancellation.
 const AT_ONCE: usize = 64;
 
 /// The edits of nodes of the system that are recorded, but not yet applied to the graph.
@@ -74,8 +74,8 @@ impl<V: Copy + Eq + Hash> Edits<V> {
     }
 }
 
-/// Queues for evaluation all components into which an edge with one of the changed functions `functions` leads, and
-/// then clears the list `functions`.
+/// Queues components for evaluation after functions of edges have changed: each component with an incoming edge whose
+/// function is listed in `functions`. Clears the list `functions` at the end.
 pub(super) fn apply_functions<L: Lattice>(
     state: &mut SolverState<L::Value>,
     functions: &mut Vec<FunctionId>,
@@ -125,8 +125,8 @@ pub(super) fn apply_edits<L: Lattice>(
     Ok(())
 }
 
-/// Puts each new node into a component of its own, last in the order of components. This place fits, because the
-/// nodes whose values flow into a new node usually exist already, and the nodes into which its value flows are
+/// Puts each new node into a component of its own, last in the order of components. This place is suitable, because
+/// the nodes whose values flow into a new node usually exist already, and the nodes into which its value flows are
 /// changed by the same edit.
 fn place_new_nodes<V: Copy + Eq + Hash>(
     state: &mut SolverState<V>,

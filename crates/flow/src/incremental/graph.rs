@@ -46,8 +46,8 @@ struct Node<V> {
     users: Vec<User>,
 }
 
-/// The nodes into which edges with one particular function lead. The list may contain duplicates, and nodes into
-/// which such an edge no longer leads.
+/// The nodes that have an incoming edge labelled with one particular function. The list may contain duplicates, and
+/// nodes whose last such edge was removed.
 #[derive(Clone, Debug, Default)]
 struct Through {
     nodes: Vec<NodeId>,
@@ -236,13 +236,13 @@ impl<V: Copy + Eq> Graph<V> {
         found.ok().map(|it| &mut edges[it])
     }
 
-    /// Returns the nodes into which edges with the function lead. The list may contain duplicates, and nodes into
-    /// which such an edge no longer leads. For the identity, the list is always empty.
+    /// Returns the nodes that have an incoming edge labelled with `function`. The list may contain duplicates, and
+    /// nodes whose last such edge was removed. For the identity, the list is always empty.
     pub(super) fn nodes_through(&self, function: FunctionId) -> &[NodeId] {
         self.through.get(function.index()).map_or(&[], |it| &it.nodes)
     }
 
-    /// Returns whether an edge with the function leads into a node.
+    /// Returns whether the node has an incoming edge labelled with `function`.
     pub(super) fn has_through(&self, node: NodeId, function: FunctionId) -> bool {
         self.edges(node).iter().any(|it| it.function == function)
     }
@@ -264,8 +264,8 @@ impl<V: Copy + Eq> Graph<V> {
         acc
     }
 
-    /// Returns whether the lists of incoming edges and the lists of outgoing edges contain the same edges, and are in
-    /// the required order.
+    /// Returns whether the lists of incoming edges and the lists of outgoing edges contain the same edges, and
+    /// whether the lists of incoming edges are sorted.
     #[cfg(test)]
     pub(super) fn is_sound(&self) -> bool {
         let nodes = || (0..self.nodes.len()).map(NodeId::from_index);

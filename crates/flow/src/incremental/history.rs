@@ -14,8 +14,8 @@ impl Round {
     pub(super) const NEVER: Round = Round(u32::MAX);
 
     /// Returns the round of the iteration in which a value arrives at the end of an edge if it leaves the start of
-    /// the edge in the round `self`: the next round if the edge leads `against` the order of components, else the
-    /// same round.
+    /// the edge in the round `self`. This is the next round if the edge leads against the order of components
+    /// (`against` is set), else the same round.
     pub(super) fn through(self, against: bool) -> Round {
         Round(self.0 + u32::from(against))
     }

@@ -54,7 +54,8 @@ pub(super) fn join_edges<L: Lattice>(
     Ok((acc, from_above))
 }
 
-/// Counts the values that flow into a component, if the component has many incoming edges and no counters yet.
+/// Creates the counters of a component that has more than [`MANY`] incoming edges and no counters yet; other
+/// components stay as they are. The counters hold how often each value flows into the component.
 pub(super) fn count<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,
@@ -74,9 +75,10 @@ pub(super) fn count<L: Lattice>(
     Ok(())
 }
 
-/// Calls `f` for each value that flows into a component, with the round of the iteration in which it arrives, the
-/// function of the edge, and the value before the function is applied. The own values of the component's nodes are
-/// passed, too: they arrive in the first round through the identity.
+/// Calls `f` for each value from which the value of a component is joined. For a value that flows along an edge, `f`
+/// gets the round of the fixpoint iteration in which the value arrives at the component, the function of the edge,
+/// and the value before the function is applied. Edges within the component are left out if their function is the
+/// identity. For the own value of each node of the component, `f` gets the first round and the identity.
 fn each_source<V: Copy + Eq + Hash>(
     state: &SolverState<V>,
     id: ComponentId,

@@ -59,8 +59,8 @@ impl Order {
         self.version
     }
 
-    /// Returns the label of a component. Labels increase along the order. They do not change while [`Order::version`]
-    /// stays the same.
+    /// Returns the label of a component. Labels increase along the order. The labels of all components stay the same
+    /// while [`Order::version`] returns the same number.
     pub(super) fn label(&self, id: ComponentId) -> u64 {
         self.links[id.index()].label
     }
@@ -122,8 +122,8 @@ impl Order {
         }
     }
 
-    /// Spreads the labels around a component evenly: in the smallest range of 2^i labels around the component's label
-    /// of which less than the fraction (2/3)^i is in use.
+    /// Changes the labels around a component, so that they are evenly distributed over a range around the component's
+    /// label. The range is the smallest range of 2^i labels of which less than the fraction (2/3)^i is in use.
     fn spread(&mut self, at: ComponentId) {
         let label = self.label(at);
         let (mut low, mut high, mut n) = (at, at, 1_u64);

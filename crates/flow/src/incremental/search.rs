@@ -6,8 +6,8 @@ use crate::components::ComponentId;
 use crate::fuel::{Cancelled, Fuel};
 use crate::solver::{FunctionId, NodeId};
 
-/// Tells which nodes each search has visited: those whose mark holds the number of the search. A node has only one
-/// mark, so a search may overwrite the mark of an earlier search.
+/// Marks of the nodes that searches have visited. A node has only one mark, which identifies the last search that
+/// visited the node; the marks of earlier searches are overwritten.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Marks {
     marks: Vec<Mark>,
@@ -97,13 +97,13 @@ pub(super) struct Search {
 pub(super) enum Found {
     /// There is a path between the two nodes of the query.
     Way,
-    /// There is no path between the two nodes of the query. The list holds all nodes that one of the two reaches in
-    /// this direction; the other of the two is not among them.
+    /// There is no path between the two nodes of the query. The list holds all nodes that one of the two nodes
+    /// reaches if edges are followed in the given direction; the other of the two nodes is not in the list.
     Closed(Direction, Vec<NodeId>),
 }
 
-/// The part of a path query that starts at the end that is not the root. `seen` holds the visited nodes, each with
-/// the index in `seen` of the node from which it was reached.
+/// The part of a path query that starts at the node which is not the root. `seen` holds the nodes that were visited
+/// from there, each with the index in `seen` of the node from which it was reached.
 struct Near {
     mark: u32,
     seen: Vec<(NodeId, u32)>,
@@ -193,8 +193,9 @@ impl Search {
         }
     }
 
-    /// Marks nodes of a path that was found as visited from the root: the nodes from the one at index `number` of
-    /// `near` to the end of the path that is not the root.
+    /// Called when a path was found. Marks the nodes of the second part of the path as visited from the root: the
+    /// part from the node with the index `number` in `near.seen` to the end that is not the root. `near` is the
+    /// search from that end.
     fn keep(&mut self, marks: &mut Marks, near: &Near, mut number: u32) {
         loop {
             let (node, before) = near.seen[number as usize];

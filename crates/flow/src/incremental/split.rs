@@ -71,8 +71,9 @@ fn settle<L: Lattice>(
 }
 
 /// Cuts a closed set of nodes off a component, and splits the set into strongly connected components. The set is
-/// closed if no edge within the component leads out of it in `direction`. For the last pair of nodes in the
-/// component's list of doubts, one node must be in the set and the other must not.
+/// closed if no edge that is followed in `direction` leads from the set to other nodes of the component. The
+/// component has a list of doubts: pairs of nodes of which it is not known whether the first still reaches the
+/// second. Of the last pair in the list, one node must be in the set and the other must not.
 fn cut<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,
@@ -176,9 +177,9 @@ fn pieces<V: Copy + Eq + Hash>(
 }
 
 /// Moves nodes out of the component `id`: each list of nodes in `below` and `above` becomes a new component. In the
-/// order of components, those of `below` are placed directly before `id`, those of `above` directly after it; both
-/// are in ascending order. Other components are not affected, because each new component starts with the values of
-/// `id` and is next to it in the order.
+/// order of components, those of `below` are placed directly before `id`, and those of `above` directly after `id`,
+/// each group in the order of its slice. Other components are not affected, because each new component starts with
+/// the values of `id` and is next to it in the order.
 fn detach<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,
@@ -223,7 +224,7 @@ fn found<V: Copy + Eq + Hash>(
     nodes: &[NodeId],
 ) {
     let made = state.parts.add(state.parts.history(old).clone());
-    debug_assert_eq!(made, new, "the parts must give the new component the number that the order gave");
+    debug_assert_eq!(made, new, "the new component must have the same number in `parts` as in `order`");
     state.work.grow(state.parts.len());
     for &node in nodes {
         state.parts.move_to(node, new);

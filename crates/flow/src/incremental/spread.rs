@@ -10,7 +10,7 @@ use crate::components::ComponentId;
 use crate::fuel::{Cancelled, Fuel, OPERATION};
 use crate::solver::{self, FunctionId, Lattice, NodeId};
 
-/// A notification to all components into which the value of a changed component flows, and how far it has come. The
+/// A notification of all components into which the value of a changed component flows, with its progress. The
 /// notification can be interrupted and continued.
 #[derive(Clone, Debug)]
 pub(super) struct Spreading<V> {
@@ -20,7 +20,8 @@ pub(super) struct Spreading<V> {
     old: History<V>,
     /// The first round of the iteration after which the component has another value than before the change.
     from: Round,
-    /// The added value, if the change only adds a value or makes a value arrive in an earlier round; else `None`.
+    /// The value that was added, if the change only adds a value or makes a value arrive in an earlier round; `None`
+    /// after any other change.
     gain: Option<V>,
     /// The node of the changed component whose outgoing edges are handled next, from the edge with the index `user`
     /// on; `None` if all edges were handled.
@@ -80,8 +81,8 @@ fn look<L: Lattice>(
     Ok(())
 }
 
-/// Joins `value` into the value of a component from the round `round` of the iteration on. The component must not be
-/// queued for any other reason.
+/// Joins `value` into the value of a component from the round `round` of the iteration on. This must be the only
+/// reason why the component is queued.
 fn gain<L: Lattice>(
     state: &mut SolverState<L::Value>,
     spreading: &mut Option<Spreading<L::Value>>,
@@ -118,8 +119,8 @@ fn change<V: Copy + Eq + Hash>(
     Spreading { of: id, old, from, gain, node, user: 0 }
 }
 
-/// Notifies all components into which the value of a changed component flows: starts or continues the notification
-/// `spreading`, if there is one. If the call is cancelled, `spreading` holds what remains to be done.
+/// Starts or continues the notification `spreading` to all components into which the value of a changed component
+/// flows; does nothing if `spreading` is `None`. If the call is cancelled, `spreading` holds what remains to be done.
 pub(super) fn spread<L: Lattice>(
     state: &mut SolverState<L::Value>,
     spreading: &mut Option<Spreading<L::Value>>,
@@ -145,8 +146,9 @@ pub(super) fn spread<L: Lattice>(
     Ok(())
 }
 
-/// Notifies the component `user` that a value that flows into it has changed, along one edge with the function
-/// `function`. Queues `user` for evaluation if its own value may change.
+/// Tells the component `user` that the value of one of its predecessors changed; `change` describes that change. The
+/// value flows into `user` along an edge with the function `function`. Queues `user` for evaluation if the value of
+/// `user` may change.
 fn tell<L: Lattice>(
     state: &mut SolverState<L::Value>,
     lattice: &mut L,

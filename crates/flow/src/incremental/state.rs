@@ -13,8 +13,8 @@ use super::work::Work;
 use crate::components::ComponentId;
 use crate::solver::{FunctionId, NodeId};
 
-/// Counters of the work that a solver has done, for tests and measurements. Some count from the last full build on,
-/// as their fields tell; the others count from the creation of the solver on.
+/// Counters of the work that a solver has done, for tests and measurements. They count since the creation of the
+/// solver, except for the fields that are documented to count since the last full build.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Statistics {
     /// The number of full builds: computations of all components and their values from scratch.
@@ -37,7 +37,7 @@ pub struct Statistics {
     pub splits: u64,
     /// The number of new components that were split off other components.
     pub pieces: u64,
-    /// The number of functions that callers reported as changed.
+    /// The number of functions of edges that callers reported as changed.
     pub changed_functions: u64,
     /// The number of times that a component was evaluated.
     pub looks: u64,

@@ -11,8 +11,8 @@ use crate::components::{ComponentId, components};
 use crate::fuel::{Cancelled, Fuel};
 use crate::solver::{FunctionId, Lattice, NodeId, solve};
 
-/// A lattice of sets of 64 elements, as bits of a number. The function with the number `f` above 0 removes the
-/// elements whose number is divisible by `f + 1`.
+/// A lattice of sets of numbers below 64, each set stored as the bits of a `u64`. The function with the id `f` (above
+/// 0) removes the numbers that are divisible by `f + 1`.
 #[derive(Default)]
 struct Bits {
     operations: u32,
@@ -80,14 +80,14 @@ fn flaw(solver: &Incremental<u64>) -> Option<String> {
     let (hanging, n) =
         components(graph.n_nodes(), 0..graph.n_nodes() as u32, identities, || Ok::<(), ()>(())).ok()?;
     if n != parts.len() || hanging.len() != graph.n_nodes() {
-        return Some(format!("the solver has {} components, but its graph has {n}", parts.len()));
+        return Some(format!("the solver has {} components, but the solver's graph has {n}", parts.len()));
     }
     for id in parts.ids() {
         let component = parts.get(id);
         let n_edges: usize = parts.nodes(id).map(|it| graph.edges(it).len()).sum();
         if component.n_edges != n_edges || solver.state.work.need(id).is_some() {
             return Some(format!(
-                "{id:?} is still queued, or does not have {} edges as recorded",
+                "component {id:?} is still queued, or its recorded number of edges ({}) is wrong",
                 component.n_edges
             ));
         }
@@ -114,7 +114,10 @@ fn flaw(solver: &Incremental<u64>) -> Option<String> {
             }
         }
         if total != component.history {
-            return Some(format!("{id:?} has the history {:?} instead of {total:?}", component.history));
+            return Some(format!(
+                "component {id:?} has the history of values {:?} instead of {total:?}",
+                component.history
+            ));
         }
         if let Some(counts) = &component.counts
             && counts.sources().collect::<FxHashMap<_, _>>() != sources
@@ -154,7 +157,7 @@ fn kept_data_is_consistent() {
     let least = tier::rounds(12, 50);
     assert!(
         counted > least && later > least,
-        "the test covers too few components: {counted} with counts, {later} with later values"
+        "the test covers too few components: {counted} with counts, {later} whose value grows later"
     );
 }
 
@@ -290,7 +293,7 @@ fn cancellation_is_checked_often() {
     }
     assert!(
         most <= 256 && n_asked > 500,
-        "too many operations ({most}) without a cancellation check, or too few checks ({n_asked})"
+        "too many lattice operations ({most}) between two cancellation checks, or too few checks ({n_asked})"
     );
     let solution = solve(&solver.system(), &mut Bits::default());
     assert!((0..solver.n_nodes() as u32).all(|it| solver.value(NodeId(it)) == solution.value(NodeId(it))));

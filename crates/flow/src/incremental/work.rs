@@ -27,8 +27,8 @@ impl<V: Copy> Need<V> {
     }
 }
 
-/// The queue of components to be evaluated, sorted by the round of the iteration from which their value may be wrong,
-/// then by the order of components. A component is queued at most once.
+/// The queue of components to be evaluated. It is sorted by the round of the iteration from which the component's
+/// value may be wrong, then by the order of components. A component is queued at most once.
 #[derive(Clone, Debug)]
 pub(super) struct Work<V> {
     needs: Vec<Option<Need<V>>>,
@@ -70,8 +70,9 @@ impl<V: Copy> Work<V> {
         self.needs[id.index()]
     }
 
-    /// Queues a component to be recomputed from the round `round` of the iteration on; from an earlier round if the
-    /// component is queued for that one already. Does nothing if `round` is `Round::NEVER`.
+    /// Queues a component to be recomputed from the round `round` of the iteration on. If the component is already
+    /// queued for an earlier round, it is recomputed from that earlier round on. Does nothing if `round` is
+    /// `Round::NEVER`.
     pub(super) fn look(&mut self, order: &Order, id: ComponentId, round: Round) {
         let old = self.need(id).map_or(Round::NEVER, Need::round);
         if round != Round::NEVER {

@@ -118,7 +118,8 @@ struct Memory {
     raised: State,
 }
 
-/// The forward pass gives up if it visits the instructions of a method more often than this on average.
+/// The maximum number of visits of the forward pass per instruction, on average over the method. The pass gives up if
+/// it needs more.
 const MAX_VISITS: usize = 16;
 
 impl<'a> Flow<'a> {

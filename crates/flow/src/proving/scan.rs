@@ -19,8 +19,7 @@ pub(super) enum Origin {
     Caught(InstrId),
     /// The value was computed by this expression, which is not a variable.
     Expr(ExprId),
-    /// The value is that of this variable. Several instructions assign the variable, or a single instruction that
-    /// determines no fact about the value.
+    /// The value is that of this variable. No further origin is known that determines a fact about the value.
     Var(Var),
 }
 
@@ -47,9 +46,10 @@ pub(super) struct Tables {
     /// For each temporary, the ordinal of the only instruction that assigns it; [`NEVER`] if no instruction does,
     /// [`OFTEN`] if several do.
     made: Vec<u32>,
-    /// For each place of a local, the number of instructions at which a fact about the local begins, is copied or is
-    /// used; the count stops at two. The top bit is [`USEFUL`].
+    /// For each local variable slot, how often instructions establish, copy or use a fact about the value in the
+    /// slot: 0, 1, or 2 for two or more times. The top bit is the flag [`USEFUL`].
     locals: Vec<u8>,
+    /// For each slot of the operand stack, the same number and flag as in `locals`.
     stack: Vec<u8>,
     temps: Vec<u8>,
     /// The assignments of a variable to a variable in the body, as pairs of the assigned variable and the copied
@@ -57,7 +57,8 @@ pub(super) struct Tables {
     copies: Vec<(Var, Var)>,
 }
 
-/// The bit that marks the place of a variable that some unproved assertion uses, directly or through copies.
+/// The flag of a local, stack slot or temporary in [`Tables`]: some unproved assertion uses the variable, directly or
+/// through copies.
 const USEFUL: u8 = 0x80;
 
 impl<'a> Scan<'a> {

@@ -17,9 +17,9 @@ use crate::throwables::well_known;
 /// means; or it comes after an assertion that cannot be proved, that raises the same exception and that is covered by
 /// the same exception-table rows.
 ///
-/// The check is a single pass over the instructions, along the path on which each instruction falls through to the
-/// next. It tracks the variables about which no fact is known on that path; where paths join, no more facts are known
-/// than on each path.
+/// The function makes a single pass over the instructions, along the path on which each instruction falls through to
+/// the next. It tracks the variables about which no fact is known on that path; where paths join, no more facts are
+/// known than on each path.
 pub(super) fn settled(body: &Body, made: &mut Made, proved: &mut Vec<(InstrId, Proof)>) -> bool {
     made.clear();
     proved.clear();
@@ -94,7 +94,8 @@ fn operands(check: Check) -> [Option<ExprId>; 2] {
     }
 }
 
-/// The temporaries whose values are newly allocated objects, as far as the check has passed over the instructions.
+/// The temporaries whose values are newly allocated objects, among the instructions that [`settled`] has examined so
+/// far.
 #[derive(Default)]
 pub(super) struct Made {
     /// The number of the temporary that was assigned last, plus one; 0 if none was assigned yet.

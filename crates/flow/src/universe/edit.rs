@@ -31,8 +31,8 @@ impl Universe {
 
     /// Adds a type to the universe. If its superclass is no type of the universe, the superclass counts as unknown.
     /// Returns `false`, and changes nothing, if the universe is not editable; if the type is present, has no
-    /// superclass or is the superclass of a present type; or if the existing sets do not determine which of them must
-    /// contain the new type.
+    /// superclass or is the superclass of a present type; or if it cannot be determined which of the existing sets
+    /// must contain the objects of the new type.
     pub fn add(&mut self, it: Throwable) -> bool {
         let Throwable { class, parent, extensible } = it;
         let is_below = |ty: &ThrowableType| ty.parent == Parent::Class(class) && !ty.is_vacant;
@@ -84,10 +84,10 @@ impl Universe {
         true
     }
 
-    /// Removes a type from the universe. Existing sets that are still used must not be built from the name of this
-    /// type; they may contain the type only as part of the cone of an ancestor. Returns `false`, and changes nothing,
-    /// if the universe is not editable; if the type is not present, has known subtypes or has no superclass; or if
-    /// the type may have unknown subclasses, but its superclass may not.
+    /// Removes a type from the universe. A set that the caller uses after this call must not have been built from the
+    /// name of this type; it may contain the type only as part of the cone of an ancestor. Returns `false`, and
+    /// changes nothing, if the universe is not editable; if the type is not present, has known subtypes or has no
+    /// superclass; or if the type may have unknown subclasses, but its superclass may not.
     pub fn remove(&mut self, class: ClassName) -> bool {
         let Some(it) = self.forest.type_of(class).filter(|_| self.forest.editable) else { return false };
         let ThrowableType { parent, end, atom, extensible, .. } = self.forest.types[it.index()];

@@ -26,10 +26,11 @@ pub struct Universe {
     sets: AtomSets,
     all: SetId,
     masks: FxHashMap<ClassName, Masks>,
-    /// The results of [`Universe::exact`] so far: for some classes, the set of objects of exactly the class.
+    /// The results of earlier calls of [`Universe::exact`]: for each requested type, the set of objects of exactly
+    /// this class.
     exact: FxHashMap<ClassName, SetId>,
-    /// The results of [`Universe::cone`] so far: for some classes, the set of objects of the class and its
-    /// subclasses.
+    /// The results of earlier calls of [`Universe::cone`]: for each requested type, the set of objects of the class
+    /// and its subclasses.
     cones: FxHashMap<ClassName, SetId>,
     covers: Covers,
 }
@@ -45,7 +46,7 @@ pub struct Masks {
 
 impl Universe {
     /// Creates the universe of `types`, which may be in any order. The superclass of a type counts as unknown if the
-    /// superclass is not in `types`, or if a type would be its own ancestor.
+    /// superclass is not in `types`, or if the chain of superclasses has a cycle.
     pub fn new(types: &[Throwable]) -> Self {
         universe_of(TypeForest::new(types, false))
     }
@@ -94,8 +95,8 @@ impl Universe {
     /// Returns the set of objects of this class and of its subclasses. If the class is no type of the universe,
     /// returns the set of all throwable objects.
     ///
-    /// Unknown subclasses are included: each type T that may have some has an element of its own for *an unknown
-    /// subclass whose nearest known ancestor is T*, and the set contains these elements.
+    /// Unknown subclasses are included: each type T that may have unknown subclasses has an element of its own for
+    /// *an unknown subclass whose nearest known ancestor is T*, and the set contains these elements.
     pub fn cone(&mut self, class: ClassName) -> SetId {
         if let Some(&it) = self.cones.get(&class) {
             return it;

@@ -12,37 +12,38 @@ impl SetId {
     /// The empty set.
     pub const EMPTY: SetId = SetId(0);
 
-    /// Returns the number as an index.
+    /// Returns the number of the set, for indexing a vector.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// Returns the id with this index, which must fit into 32 bits.
+    /// Returns the id of the set with this number. `index` must fit into 32 bits.
     #[inline]
     pub fn from_index(index: usize) -> Self {
-        debug_assert!(u32::try_from(index).is_ok(), "the index {index} does not fit into 32 bits");
+        debug_assert!(u32::try_from(index).is_ok(), "the set number {index} does not fit into 32 bits");
         SetId(index as u32)
     }
 }
 
-/// Returns the number of 64-bit words of a bit vector with one bit for each of `atoms` atoms; at least 1. An atom is
-/// an element of a set.
+/// Returns the number of 64-bit words, at least 1, that a bit vector with one bit for each of `atoms` atoms needs. An
+/// atom is an element of a set.
 pub(super) fn words(atoms: u32) -> usize {
     (atoms as usize).div_ceil(64).max(1)
 }
 
-/// Adds an atom, given by its number, to the set with these bits.
+/// Adds the atom with the number `atom` to the set that `bits` represents. An atom is an element of a set.
 pub(super) fn set(bits: &mut [u64], atom: u32) {
     bits[atom as usize / 64] |= 1 << (atom % 64);
 }
 
-/// Removes an atom, given by its number, from the set with these bits.
+/// Removes the atom with the number `atom` from the set that `bits` represents. An atom is an element of a set.
 pub(super) fn clear(bits: &mut [u64], atom: u32) {
     bits[atom as usize / 64] &= !(1 << (atom % 64));
 }
 
-/// Returns whether an atom, given by its number, is in the set with these bits.
+/// Returns whether the atom with the number `atom` is in the set that `bits` represents. An atom is an element of a
+/// set.
 pub(super) fn get(bits: &[u64], atom: u32) -> bool {
     bits[atom as usize / 64] >> (atom % 64) & 1 != 0
 }
@@ -54,7 +55,7 @@ pub(super) enum SetOp {
     Or,
     /// The intersection.
     And,
-    /// The difference: the atoms of the first set that are not in the second.
+    /// The difference: the elements of the first set that are not in the second.
     Minus,
 }
 
@@ -70,11 +71,11 @@ pub(super) struct AtomSets {
     ids: FxHashMap<u64, Vec<SetId>>,
     memo: FxHashMap<(SetOp, SetId, SetId), SetId>,
     scratch: Vec<u64>,
-    /// The bit vector of the atoms to which objects can belong: the atoms of present types, except those that are
-    /// reserved for types that are added later.
+    /// The atoms (elements of sets) that stand for possible objects, as a bit vector: the atoms of present types,
+    /// except the atoms that are reserved for types that are added later.
     pub(super) real: Vec<u64>,
-    /// The sets that contain no object but are not [`SetId::EMPTY`]: they have atoms, but none of the `real` atoms.
-    /// There are only a few.
+    /// The sets other than [`SetId::EMPTY`] to which no object can belong: each of their atoms (elements) is missing
+    /// in `real`. There are only a few such sets.
     pub(super) hollow: FxHashSet<SetId>,
     /// For each set, whether [`AtomSets::intern`] must not return the set, because it was built from a type that was
     /// removed. The list may be shorter than the number of sets; the remaining sets can be returned.
@@ -106,13 +107,13 @@ impl AtomSets {
         self.bits.len() / self.words
     }
 
-    /// Returns the atoms of a set as a bit vector.
+    /// Returns the elements (atoms) of a set as a bit vector: a bit is 1 if the atom with its number is in the set.
     pub(super) fn bits(&self, it: SetId) -> &[u64] {
         let at = it.index() * self.words;
         &self.bits[at..at + self.words]
     }
 
-    /// Returns the id of the set with these atoms, and stores the set if it is new.
+    /// Returns the id of the set that `bits` represents, and stores the set if it is new.
     pub(super) fn intern(&mut self, bits: &[u64]) -> SetId {
         if std::mem::take(&mut self.is_index_old) {
             self.index();
@@ -136,7 +137,8 @@ impl AtomSets {
         next
     }
 
-    /// Returns whether no object can belong to a set with these bits, because none of its atoms is in `real`.
+    /// Returns whether no object can belong to the set that `bits` represents, because none of its atoms (elements)
+    /// is in `real`.
     fn is_hollow(&self, bits: &[u64]) -> bool {
         bits.iter().zip(&self.real).all(|(bits, real)| bits & real == 0)
     }
@@ -187,7 +189,8 @@ impl AtomSets {
         self.is_index_old = true;
     }
 
-    /// For each pair in `kin`, adds the first atom to all sets that have the second atom.
+    /// For each pair of atoms (elements of sets) in `kin`, adds the first atom to all sets that contain the second
+    /// atom.
     pub(super) fn refine(&mut self, kin: &[(u32, u32)]) {
         for bits in self.bits.chunks_mut(self.words) {
             for &(atom, like) in kin {
@@ -202,8 +205,9 @@ impl AtomSets {
         self.is_index_old = true;
     }
 
-    /// Hides sets from [`AtomSets::intern`] after a type was removed: each set that has exactly one of the two atoms
-    /// of some pair in `kin`, and so distinguishes the removed type from its superclass.
+    /// Hides some sets from [`AtomSets::intern`] after a type was removed: the sets that distinguish the type from
+    /// its superclass. `kin` pairs each atom (element of sets) of the removed type with an atom of the superclass, or
+    /// with the atom for unknown superclasses. A set is hidden if it contains exactly one atom of some pair.
     pub(super) fn forget_those_apart(&mut self, kin: &[(u32, u32)]) {
         self.forgotten.resize(self.len(), false);
         for (i, bits) in self.bits.chunks(self.words).enumerate() {

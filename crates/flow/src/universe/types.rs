@@ -22,11 +22,12 @@ pub struct Throwable {
 /// What is known about the direct superclass of a throwable type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Parent {
-    /// The superclass is this class, which is also a throwable type of the program.
+    /// The superclass is this class. If the class is no type of the universe, the superclass counts as unknown.
     Class(ClassName),
     /// There is no superclass, or the superclass cannot be thrown: the chain of throwable types ends.
     Root,
-    /// The superclass is not known, because the superclass or one of its ancestors is outside the program.
+    /// The superclass is not known: the class itself is absent, or its class file does not name a superclass that can
+    /// be thrown.
     Unknown,
 }
 
@@ -36,16 +37,16 @@ pub enum Parent {
 pub struct TypeId(pub u32);
 
 impl TypeId {
-    /// Returns the number as an index.
+    /// Returns the number of the type, for indexing a vector.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// Returns the id with this index, which must fit into 32 bits.
+    /// Returns the id of the type with this number. `index` must fit into 32 bits.
     #[inline]
     pub fn from_index(index: usize) -> Self {
-        debug_assert!(u32::try_from(index).is_ok(), "the index {index} does not fit into 32 bits");
+        debug_assert!(u32::try_from(index).is_ok(), "the type number {index} does not fit into 32 bits");
         TypeId(index as u32)
     }
 }
@@ -53,9 +54,10 @@ impl TypeId {
 /// A part of an exception set: one class, or one class with all its subclasses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Part {
-    /// The class of the part.
+    /// The class of the exceptions in this part of the set. If `cone` is true, the part also has the exceptions of
+    /// all subclasses.
     pub class: ClassName,
-    /// Whether the subclasses of the class, known and unknown, belong to the part too.
+    /// Whether the part also has the exceptions of all known and unknown subclasses of `class`.
     pub cone: bool,
 }
 
@@ -110,8 +112,8 @@ pub(super) struct TypeForest {
     pub(super) by_class: FxHashMap<ClassName, TypeId>,
     /// The number of atoms (elements of exception sets) of all types, including removed types.
     pub(super) atoms: u32,
-    /// Whether types can be added and removed. If so, each type has an atom reserved for subclasses that are added
-    /// later, and there is the atom [`NOWHERE`].
+    /// Whether types can be added and removed. If so, each type has an atom (an element of exception sets) reserved
+    /// for subclasses that are added later, and there is the atom [`NOWHERE`].
     pub(super) editable: bool,
 }
 
@@ -171,7 +173,7 @@ impl TypeForest {
         self.type_of(class).map(|it| &self.types[it.index()])
     }
 
-    /// Adds all atoms of the types with the numbers `types` to the set `bits`.
+    /// Adds all atoms (elements of exception sets) of the types with the numbers `types` to the set `bits`.
     pub(super) fn fill(&self, bits: &mut [u64], types: Range<usize>) {
         for it in &self.types[types] {
             set(bits, it.atom);
@@ -188,7 +190,8 @@ impl TypeForest {
         }
     }
 
-    /// Adds the cone of the type `it` to the set `bits`: the atoms of the type and of its known subtypes.
+    /// Adds the cone of the type `it` to the set `bits`: the atoms (elements of exception sets) of the type and of
+    /// its known subtypes.
     pub(super) fn fill_cone(&self, bits: &mut [u64], it: TypeId) {
         self.fill(bits, it.index()..self.types[it.index()].end.index());
     }
@@ -219,11 +222,11 @@ impl TypeForest {
         }
     }
 
-    /// Returns the atoms of a new type that is added below `parent`, each paired with an older atom: an existing set
-    /// must get the new atom if and only if it has the older one. `atom` is the first of the new atoms, and
-    /// `extensible` tells whether the new type may have unknown subclasses. The older atoms are those of the parent,
-    /// or [`NOWHERE`] if the parent is not known (`None`). Returns `None` if the new type may have unknown subclasses
-    /// but the parent may not.
+    /// Returns the atoms (elements of exception sets) of a new type below `parent`, each paired with an atom that
+    /// exists already: a set must get the new atom if and only if it contains the existing one. `atom` is the first
+    /// of the new atoms, and `extensible` tells whether the new type may have unknown subclasses. The existing atoms
+    /// are those of the parent, or [`NOWHERE`] if the parent is not known (`None`). Returns `None` if the new type
+    /// may have unknown subclasses but the parent may not.
     pub(super) fn kin(&self, parent: Option<TypeId>, atom: u32, extensible: bool) -> Option<Vec<(u32, u32)>> {
         let parent = parent.map(|it| &self.types[it.index()]);
         let (known, unknown) = match parent {

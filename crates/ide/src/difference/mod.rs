@@ -57,10 +57,11 @@ pub struct Changed {
     pub added: bool,
     /// The method that the fact is about; `None` for a fact about a missing class.
     pub method: Option<MethodName>,
-    /// The pc of the instruction that the fact is about, in the version of the code in which the fact holds; `None`
-    /// for facts about no single instruction.
+    /// The pc of the instruction that the fact is about; `None` if the fact is not about a single instruction. The pc
+    /// of a removed fact is that in the old code.
     pub pc: Option<u16>,
-    /// The source line of the instruction that the fact is about, if known.
+    /// The source line of the instruction that the fact is about; `None` if it is unknown or there is no such
+    /// instruction.
     pub line: Option<u16>,
     /// The fact that was added or removed.
     pub fact: Fact,
@@ -69,7 +70,7 @@ pub struct Changed {
 /// A single fact of an answer.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Fact {
-    /// A call may have this effect: it runs a target, raises an error, or has unknown targets.
+    /// A call may have the effect `to`: it runs a target, raises an error, or has unknown targets.
     Call {
         /// The kind of the call.
         kind: CallWord,
@@ -96,7 +97,8 @@ pub enum Fact {
         from: Box<End>,
         /// The destination of the edge.
         to: Box<End>,
-        /// The kind of the edge. For edges to handlers, the row number in the kind is always 0.
+        /// The kind of the edge. For edges to handlers, the row number in the kind is always 0, so that edges do not
+        /// differ if rows are inserted into the exception table.
         kind: EdgeKind,
         /// The called methods that label the edge: in profile `jvm` the method that the instruction names, in profile
         /// `paper` the targets of the call. `None` stands for an edge without a called method.
@@ -106,8 +108,8 @@ pub enum Fact {
     Method,
     /// The method has this instruction, as text in stackless form.
     Instruction(String),
-    /// The reason why the method throws something or why one of its calls has a target, with the positions in the
-    /// version of the code in which the fact holds.
+    /// The reason why the method throws something or why one of its calls has a target. The positions in a removed
+    /// explanation are those in the old code.
     Explained(Box<Explanation>),
     /// The method is an entry point for this reason.
     Entry(EntryReason),
@@ -149,7 +151,7 @@ pub enum Need {
     UsedBy(MethodName),
     /// Some code calls this method of the missing class.
     Called(MethodName),
-    /// This method has calls with unknown targets, because the class is missing.
+    /// This method has calls whose targets are not all known, because the missing class could provide more targets.
     Widened(MethodName),
 }
 
@@ -158,7 +160,7 @@ pub enum Need {
 pub struct End {
     /// The text of the node's instruction.
     pub instr: String,
-    /// The pc of the node's instruction, in the version of the code that has the edge.
+    /// The pc of the node's instruction. For a removed edge, it is the pc in the old code.
     pub pc: Option<u16>,
     /// The kind of the node, with its exceptions.
     pub kind: EndKind,
@@ -289,7 +291,7 @@ fn compare(old: Vec<(Key, Changed)>, new: Vec<(Key, Changed)>, acc: &mut Vec<Cha
 }
 
 /// Returns the single facts of an answer. `alignment` maps the code of an old answer to the code of the new answer;
-/// `None` for a new answer, and for all answers but graphs.
+/// `None` for a new answer, and for answers that are not graphs.
 fn facts(state: &MethodState, added: bool, alignment: Option<&Alignment>) -> Vec<(Key, Changed)> {
     let mut acc = Vec::new();
     let mut add = |instr: Option<InstrId>, fact: Fact, key: Option<Key>| {

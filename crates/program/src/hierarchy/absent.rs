@@ -66,10 +66,10 @@ impl Hierarchy {
         self.at(class).witness.filter(|_| is_open)
     }
 
-    /// Returns the first absent class in the list that limits the subclasses of `class`: because of it, `class` may
-    /// still have unknown subclasses. For a sealed class, the list consists of its permitted subclasses; for a class
-    /// whose constructors are all private, of the members of its nest. Returns `None` for other classes, and if all
-    /// listed classes are present.
+    /// Returns the first absent class in the list that limits the subclasses of `class`. Because of this absent
+    /// class, `class` may still have unknown subclasses. For a sealed class, the list consists of its permitted
+    /// subclasses; for a class whose constructors are all private, of the members of its nest. Returns `None` for
+    /// other classes, and if all listed classes are present.
     pub fn opened_by(&self, class: ClassId) -> Option<ClassName> {
         let (it, absent) = (self.at(class), |it: &ClassName| !self.by_name.contains_key(it));
         if let Some(permitted) = permitted(&it.outline) {
@@ -130,8 +130,8 @@ fn class_below(all: &Hierarchy, sub: ClassName, sup: ClassName) -> Below {
     }
 }
 
-/// Returns whether the class `low` is a subtype of the class called `name`, as far as the supertypes that present
-/// classes name tell. `high` is the id of the class called `name`. An id is `None` if the class is absent; if `low`
+/// Returns whether the direct supertypes of present classes suffice to prove that the class `low` is a subtype of the
+/// class called `name`. `high` is the id of the class called `name`. An id is `None` if the class is absent; if `low`
 /// is `None`, the result is `false`.
 fn names_above(all: &Hierarchy, low: Option<ClassId>, high: Option<ClassId>, name: ClassName) -> bool {
     let Some(low) = low else { return false };

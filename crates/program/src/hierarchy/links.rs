@@ -12,8 +12,9 @@ use crate::outline::Outline;
 
 type ByName = FxHashMap<ClassName, ClassId>;
 
-/// The links of all classes to their supertypes, and the lists that are computed from these links. Each list of
-/// ranges has one entry for each class, a range of indices into `links`, `supers` or `children`.
+/// The links of all classes to their supertypes, and the lists that are computed from these links. `link_ranges`,
+/// `super_ranges` and `child_ranges` hold, for each class, the range of its entries in `links`, `supers` and
+/// `children`.
 pub(super) struct Shape {
     pub(super) links: Vec<Link>,
     link_ranges: Vec<Range<u32>>,
@@ -273,7 +274,8 @@ impl Shape {
         (self.outside[class], self.outside_class[class]) = ways;
     }
 
-    /// Returns the classes with their links; what absent classes may do with them is not yet computed.
+    /// Returns the classes with the links to their supertypes and direct subtypes. The fields of [`Class`] about
+    /// unknown classes that may name or extend a class are not yet computed.
     pub(super) fn classes(&self, inputs: &[Input<'_>]) -> Vec<Class> {
         let class = |(i, it): (usize, &Input<'_>)| Class {
             has_super: self.has_super[i],
@@ -290,7 +292,8 @@ impl Shape {
 
 /// Returns two absent classes above the class with the given links, each `None` if there is no such class: the one
 /// with the smallest name, and the one at which the chain of superclasses ends. If `has_super` is true, the first
-/// link leads to the superclass. `above` returns the same two classes for a present supertype.
+/// link leads to the superclass. `above` returns, for a present supertype, the two absent classes above this
+/// supertype.
 pub(super) fn ways_out(
     links: &[Link],
     has_super: bool,

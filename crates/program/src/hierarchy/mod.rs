@@ -187,7 +187,7 @@ impl Hierarchy {
     ) -> Hierarchy {
         match Hierarchy::new_cancellable(inputs, modules, options, &mut || false) {
             Some(it) => it,
-            None => unreachable!("building the hierarchy was cancelled, although it cannot be cancelled"),
+            None => unreachable!("building the hierarchy was cancelled, although this caller never cancels"),
         }
     }
 

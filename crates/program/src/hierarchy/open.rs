@@ -95,8 +95,8 @@ pub(super) fn may_be_extended(class: &Class, classes: &[Class], by_name: &ByName
     (nameable, nameable && is_constructible(class, classes, by_name))
 }
 
-/// Answers what absent classes may do with the package of a class, from the exports of the modules of the JDK image,
-/// and from the owners of the packages outside the image.
+/// Determines what absent classes may do with the package of a class, from the exports of the modules of the JDK
+/// image, and from the owners of the packages outside the image.
 pub(super) struct Packages<'a> {
     image: bool,
     exports: Option<FxHashSet<&'static [u8]>>,
@@ -144,8 +144,8 @@ impl<'a> Packages<'a> {
     }
 }
 
-/// Returns whether the answer of [`may_be_extended`] for a class depends on other classes: the class is sealed or
-/// belongs to a nest.
+/// Returns whether the answer of [`may_be_extended`] for a class depends on other classes. This is so if the class is
+/// sealed or belongs to a nest.
 fn asks_for_others(outline: &Outline) -> bool {
     outline.permitted.is_some() || outline.nest_host.is_some() || !outline.nest_members.is_empty()
 }

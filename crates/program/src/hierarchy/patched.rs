@@ -39,8 +39,8 @@ struct Patch<'a> {
 }
 
 /// Removes the classes `gone` from the hierarchy and adds the classes `come`, in place. Returns `None`, with nothing
-/// changed, if the hierarchy must be rebuilt instead: if it has a link that was cut ([`ProblemKind`]), or a link must
-/// be cut because of the edit; if `java/lang/Object` is added or removed; or if two classes would have the same name.
+/// changed, if the hierarchy must be rebuilt instead: if a link of the hierarchy was cut ([`ProblemKind`]) or must be
+/// cut because of the edit; if `java/lang/Object` is added or removed; or if two classes would have the same name.
 pub(super) fn patch(
     hierarchy: &mut Hierarchy,
     gone: &[ClassId],
@@ -215,7 +215,7 @@ impl Patch<'_> {
         }
     }
 
-    /// Returns the class for modification, after saving its value for an undo.
+    /// Returns the class for modification, after saving its present state, so that the edit can be undone.
     fn class(&mut self, class: ClassId) -> &mut Class {
         let it = &mut self.hierarchy.classes[class.index()];
         if class.index() < self.n_before[0] {
@@ -363,8 +363,8 @@ impl Patch<'_> {
     }
 
     /// Recomputes, for the classes `changed` and all their supertypes, whether absent classes may be below the class,
-    /// and returns all these classes. `replaced` holds the removed classes and the classes whose supertypes were
-    /// looked up again.
+    /// and returns all these classes. `replaced` holds the classes that the edit removed and those whose links to
+    /// supertypes it replaced.
     fn look_below(&mut self, changed: impl Iterator<Item = ClassId>, replaced: &[ClassId]) -> Vec<ClassId> {
         let mut all: FxHashSet<ClassId> = FxHashSet::default();
         for it in changed {
@@ -447,7 +447,8 @@ impl Nearest {
         Nearest { witness: class.witness, distance: class.distance, nameable: class.nameable_below }
     }
 
-    /// Returns `witness` and `distance` as seen from a direct supertype of the class: the distance is larger by one.
+    /// Returns the values of `witness` and `distance` for a direct supertype of the class: the same witness, and a
+    /// distance that is larger by one.
     fn above(self) -> (Option<ClassId>, u32) {
         (self.witness, self.distance.saturating_add(1))
     }

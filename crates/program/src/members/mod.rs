@@ -63,7 +63,7 @@ impl FieldId {
 pub enum ResolvedMethod {
     /// The resolved method. Whether the caller may access the method has not been checked.
     Method(MethodId),
-    /// A signature-polymorphic method (JVMS §2.9.3), which accepts a reference with any descriptor.
+    /// A signature-polymorphic method (JVMS §2.9.3): references to this method may have any descriptor.
     SignaturePolymorphic(MethodId),
     /// Resolution fails with this error.
     Error(LinkError),

@@ -63,7 +63,7 @@ fn in_interface(h: &Hierarchy, class: ClassId, name: Name, descriptor: Descripto
     public_of_object(h, name, descriptor)
 }
 
-/// Finds the public instance method of `java/lang/Object` with this name and descriptor.
+/// Searches for a public instance method of `java/lang/Object` with this name and descriptor.
 pub(super) fn public_of_object(h: &Hierarchy, name: Name, descriptor: Descriptor) -> Found {
     let Some(class) = h.class(h.object()) else {
         let is_public = of_object(name, descriptor) == Some(true);
@@ -100,8 +100,8 @@ fn in_superclasses(
     Ok(Found::default())
 }
 
-/// Continues a search up the superclasses that reached the absent class `outside`. Of the classes above it, only
-/// `java/lang/Object` is known.
+/// Continues a search for a method, along a chain of superclasses, behind the absent class `outside`. Of the classes
+/// above `outside`, only `java/lang/Object` is known.
 pub(super) fn behind(h: &Hierarchy, outside: ClassName, name: Name, descriptor: Descriptor) -> Found {
     if h.is_object(outside) {
         return Found { method: None, outside: of_object(name, descriptor).map(|_| outside) };

@@ -122,7 +122,8 @@ enum Private {
     Find,
 }
 
-/// Finds the first instance method with this name and descriptor in the class or its superclasses.
+/// Returns the first instance method with this name and descriptor in the class or its superclasses, from the class
+/// upward. `private` tells whether private methods are skipped.
 fn in_classes(h: &Hierarchy, class: ClassId, name: Name, descriptor: Descriptor, private: Private) -> Found {
     let mut link = Some(Link::Present(class));
     while let Some(it) = link {

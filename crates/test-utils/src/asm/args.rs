@@ -150,14 +150,14 @@ fn real<T: std::str::FromStr>(word: &Word) -> Result<T, AsmError> {
     word.plain().parse().map_err(|_| AsmError::new(format!("not a number: {}", word.plain())))
 }
 
-/// The index of the bootstrap method that a word gives, either by its name or as a number.
+/// The index of the bootstrap method to which `word` refers, either by the method's name or by its index.
 pub(super) fn bootstrap_idx(bootstraps: &[Text], word: &Word) -> Result<u16, AsmError> {
     let text = word.text();
     match bootstraps.iter().position(|it| *it == text).and_then(|it| u16::try_from(it).ok()) {
         Some(it) => Ok(it),
-        None => word
-            .number_as()
-            .map_err(|_| AsmError::new(format!("there is no bootstrap method {}", word.plain()))),
+        None => word.number_as().map_err(|_| {
+            AsmError::new(format!("no bootstrap method has the name or index {}", word.plain()))
+        }),
     }
 }
 

@@ -7,25 +7,25 @@ use super::pool::{Const, Text};
 pub enum Attribute {
     /// An attribute with any name and content.
     Raw(Text, Vec<u8>),
-    /// `ConstantValue`.
+    /// The attribute `ConstantValue`, with the value of the field.
     ConstantValue(Const),
-    /// `Exceptions`.
+    /// The attribute `Exceptions`, with the names of the exception classes.
     Exceptions(Vec<Text>),
-    /// `NestHost`.
+    /// The attribute `NestHost`, with the name of the host class.
     NestHost(Text),
-    /// `NestMembers`.
+    /// The attribute `NestMembers`, with the names of the member classes.
     NestMembers(Vec<Text>),
-    /// `PermittedSubclasses`.
+    /// The attribute `PermittedSubclasses`, with the names of the subclasses.
     PermittedSubclasses(Vec<Text>),
-    /// `InnerClasses`.
+    /// The attribute `InnerClasses`, with its entries.
     InnerClasses(Vec<Inner>),
-    /// `SourceFile`.
+    /// The attribute `SourceFile`, with the name of the file.
     SourceFile(Text),
-    /// `Signature`.
+    /// The attribute `Signature`, with the generic signature.
     Signature(Text),
 }
 
-/// One entry of `InnerClasses`.
+/// One entry of the attribute `InnerClasses`.
 #[derive(Clone, Debug)]
 pub struct Inner {
     /// The name of the inner class.

@@ -102,9 +102,9 @@ pub struct CodeBuilder {
     pub rows: Vec<Row>,
     /// The rows of the `LocalVariableTable`; if there are none, the attribute is not written.
     pub vars: Vec<Var>,
-    /// The value of `max_stack`; `None` if it shall be computed.
+    /// The value of `max_stack`; `None` if the assembler computes the value from the code.
     pub max_stack: Option<u16>,
-    /// The value of `max_locals`; `None` if it shall be computed.
+    /// The value of `max_locals`; `None` if the assembler computes the value from the code.
     pub max_locals: Option<u16>,
     /// The attributes of `Code` besides the debug tables that the builder writes.
     pub attributes: Vec<Attribute>,
@@ -135,7 +135,7 @@ impl CodeBuilder {
         label
     }
 
-    /// Appends any instruction.
+    /// Appends `insn`: an instruction, or a mark between instructions.
     pub fn push(&mut self, insn: Insn) -> &mut Self {
         self.insns.push(insn);
         self
@@ -177,7 +177,8 @@ impl CodeBuilder {
         self.push(Insn::Field(opcode, member(owner, name, descriptor, false)))
     }
 
-    /// Appends a call. For `invokeinterface` the constant is an interface method, for all other calls a class method.
+    /// Appends a call other than `invokedynamic`. The constant-pool entry is an `InterfaceMethodref` for
+    /// `invokeinterface`, and a `Methodref` for all other opcodes.
     pub fn call(&mut self, opcode: u8, owner: &str, name: &str, descriptor: &str) -> &mut Self {
         let interface = opcode == op::INVOKEINTERFACE;
         self.push(Insn::Call(opcode, member(owner, name, descriptor, interface)))

@@ -24,7 +24,8 @@ pub(super) fn code(body: &CodeBuilder, pool: &mut Pool, n_args: u32) -> Result<V
     let mut out = Vec::new();
     out.extend(max_stack.to_be_bytes());
     out.extend(max_locals.to_be_bytes());
-    let n = u32::try_from(bytes.len()).map_err(|_| AsmError::new("the code is too long"))?;
+    let n = u32::try_from(bytes.len())
+        .map_err(|_| AsmError::new("the code of the method takes 4 GiB or more"))?;
     out.extend(n.to_be_bytes());
     out.extend(bytes);
     put_count(&mut out, body.rows.len())?;
@@ -75,8 +76,11 @@ fn offset(labels: &Labels, pos: Pos) -> Result<u16, AsmError> {
     match pos {
         Pos::Raw(it) => Ok(it),
         Pos::At(label) => {
-            let it = labels.get(&label).ok_or_else(|| AsmError::new("a label is never bound"))?;
-            u16::try_from(*it).map_err(|_| AsmError::new("a label is beyond offset 65535"))
+            let it = labels
+                .get(&label)
+                .ok_or_else(|| AsmError::new("a label is used, but is bound nowhere in the method"))?;
+            u16::try_from(*it)
+                .map_err(|_| AsmError::new("a label in a table of the method is beyond offset 65535"))
         }
     }
 }
@@ -91,11 +95,12 @@ fn pass(
 ) -> Result<Vec<u8>, AsmError> {
     let mut out = Vec::new();
     for it in &body.insns {
-        let pc = u32::try_from(out.len()).map_err(|_| AsmError::new("the code is too long"))?;
+        let pc = u32::try_from(out.len())
+            .map_err(|_| AsmError::new("the code of the method takes 4 GiB or more"))?;
         match it {
             Insn::Bind(label) => {
                 if found.insert(*label, pc).is_some() && known.is_none() {
-                    return Err(AsmError::new("a label is bound twice"));
+                    return Err(AsmError::new("a label is bound twice in the method"));
                 }
             }
             Insn::Line(line) => {
@@ -113,7 +118,9 @@ fn pass(
 /// while it is `None`, the distance is 0.
 fn distance(labels: Option<(&Labels, u32)>, label: Label) -> Result<i32, AsmError> {
     let Some((labels, pc)) = labels else { return Ok(0) };
-    let target = labels.get(&label).ok_or_else(|| AsmError::new("a label is never bound"))?;
+    let target = labels
+        .get(&label)
+        .ok_or_else(|| AsmError::new("a label is used, but is bound nowhere in the method"))?;
     i32::try_from(i64::from(*target) - i64::from(pc))
         .map_err(|_| AsmError::new("a branch offset does not fit into 32 bits"))
 }
@@ -133,11 +140,11 @@ fn insn(
                 op::SIPUSH => out.extend(short(*value)?.to_be_bytes()),
                 op::BIPUSH => {
                     let value = i8::try_from(*value)
-                        .map_err(|_| AsmError::new("a number does not fit into 8 bits"))?;
+                        .map_err(|_| AsmError::new("an operand does not fit into 8 bits"))?;
                     out.extend(value.to_be_bytes());
                 }
                 _ => out.push(
-                    u8::try_from(*value).map_err(|_| AsmError::new("a number does not fit into 8 bits"))?,
+                    u8::try_from(*value).map_err(|_| AsmError::new("an operand does not fit into 8 bits"))?,
                 ),
             }
         }
@@ -209,8 +216,8 @@ fn switch(out: &mut Vec<u8>, it: &Insn, labels: Option<(&Labels, u32)>) -> Resul
     match it {
         Insn::Table(low, targets, default) => {
             out.extend(distance(labels, *default)?.to_be_bytes());
-            let n =
-                i32::try_from(targets.len()).map_err(|_| AsmError::new("a switch has too many targets"))?;
+            let n = i32::try_from(targets.len())
+                .map_err(|_| AsmError::new("a switch has more than 2^31 - 1 targets"))?;
             out.extend(low.to_be_bytes());
             out.extend(low.wrapping_add(n).wrapping_sub(1).to_be_bytes());
             for target in targets {
@@ -219,7 +226,8 @@ fn switch(out: &mut Vec<u8>, it: &Insn, labels: Option<(&Labels, u32)>) -> Resul
         }
         Insn::Lookup(pairs, default) => {
             out.extend(distance(labels, *default)?.to_be_bytes());
-            let n = i32::try_from(pairs.len()).map_err(|_| AsmError::new("a switch has too many targets"))?;
+            let n = i32::try_from(pairs.len())
+                .map_err(|_| AsmError::new("a switch has more than 2^31 - 1 targets"))?;
             out.extend(n.to_be_bytes());
             for (key, target) in pairs {
                 out.extend(key.to_be_bytes());
@@ -237,5 +245,5 @@ fn indexed(out: &mut Vec<u8>, opcode: u8, idx: u16) {
 }
 
 fn short(value: i32) -> Result<i16, AsmError> {
-    i16::try_from(value).map_err(|_| AsmError::new("a number or branch offset does not fit into 16 bits"))
+    i16::try_from(value).map_err(|_| AsmError::new("an operand or branch offset does not fit into 16 bits"))
 }

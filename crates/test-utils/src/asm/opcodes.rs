@@ -41,7 +41,7 @@ pub enum Shape {
     Primitive,
     /// A class and a number of dimensions.
     MultiArray,
-    /// The prefix `wide`, which the text cannot contain as an instruction of its own.
+    /// The prefix `wide`, which cannot be written as an instruction of its own in assembler text.
     Prefix,
 }
 
@@ -61,7 +61,7 @@ pub fn info(opcode: u8) -> Option<&'static OpInfo> {
     TABLE.get(usize::from(opcode))
 }
 
-/// The opcode with this mnemonic; `None` if there is none.
+/// The opcode with this mnemonic; `None` if no opcode has it.
 pub fn by_name(name: &str) -> Option<u8> {
     TABLE.iter().position(|it| it.name == name).and_then(|it| u8::try_from(it).ok())
 }

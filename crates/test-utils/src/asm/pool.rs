@@ -80,9 +80,9 @@ pub enum Const {
     Int(i32),
     /// A long.
     Long(i64),
-    /// A float by its bits, so that NaN payloads survive.
+    /// A float, given as its bits, so that NaN payloads survive.
     Float(u32),
-    /// A double by its bits.
+    /// A double, given as its bits.
     Double(u64),
     /// A string.
     Str(Text),
@@ -125,7 +125,7 @@ impl Pool {
         let idx = self.next + 1;
         let slots = if matches!(tag, 5 | 6) { 2 } else { 1 };
         let idx = u16::try_from(idx).ok().filter(|&it| u32::from(it) + slots <= 65_535);
-        let Some(idx) = idx else { return Err(AsmError::new("constant pool is full")) };
+        let Some(idx) = idx else { return Err(AsmError::new("the constant pool is full")) };
         self.next += slots;
         self.bytes.extend_from_slice(&key);
         self.known.insert(key, idx);
@@ -202,7 +202,7 @@ impl Pool {
         }
     }
 
-    /// Appends the encoded pool, with its count.
+    /// Appends the encoded pool to `out`: `constant_pool_count`, then the entries.
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         // `entry` keeps `next` below 65,535.
         out.extend(((self.next + 1) as u16).to_be_bytes());

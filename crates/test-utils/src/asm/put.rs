@@ -17,8 +17,8 @@ pub(super) fn put_attribute(
     content: &[u8],
 ) -> Result<(), AsmError> {
     out.extend(pool.utf8(name)?.to_be_bytes());
-    let n =
-        u32::try_from(content.len()).map_err(|_| AsmError::new("the content of an attribute is too long"))?;
+    let n = u32::try_from(content.len())
+        .map_err(|_| AsmError::new("the content of an attribute has more than 4294967295 bytes"))?;
     out.extend(n.to_be_bytes());
     out.extend_from_slice(content);
     Ok(())

@@ -29,7 +29,8 @@ pub(super) fn arg_slots(descriptor: &[u16]) -> u32 {
     slots
 }
 
-/// The number of slots that a value takes: that of a field, or the result of a method, with this descriptor.
+/// The number of slots that the value of a field with this descriptor takes; for a method descriptor, the number that
+/// the result takes.
 pub(super) fn value_slots(descriptor: &Text) -> u32 {
     let units = descriptor.units();
     let start = units.iter().position(|&it| it == u16::from(b')')).map_or(0, |it| it + 1);

@@ -37,8 +37,9 @@ pub fn parse(text: &str) -> Result<Vec<ClassBuilder>, AsmError> {
             }
             open = Some(ClassText::new(&words).map_err(at)?);
         } else {
-            let class =
-                open.as_mut().ok_or_else(|| at(AsmError::new("the line precedes the first .class")))?;
+            let class = open.as_mut().ok_or_else(|| {
+                at(AsmError::new("the line is before the first .class, so it belongs to no class"))
+            })?;
             class.line(&words).map_err(at)?;
         }
     }
@@ -71,7 +72,7 @@ impl ClassText {
 
     fn finish(mut self) -> Result<ClassBuilder, AsmError> {
         if self.method.is_some() {
-            return Err(AsmError::new("the last method has no .end"));
+            return Err(AsmError::new("the last method of the class has no .end"));
         }
         if !self.members.is_empty() {
             self.class.attributes.push(Attribute::NestMembers(self.members));

@@ -67,7 +67,7 @@ impl Word {
     /// Parses the word as a number that fits `T`.
     pub(super) fn number_as<T: TryFrom<i64>>(&self) -> Result<T, AsmError> {
         T::try_from(self.number()?)
-            .map_err(|_| AsmError::new(format!("number out of range: {}", self.plain())))
+            .map_err(|_| AsmError::new(format!("the number {} is out of range for this place", self.plain())))
     }
 
     /// Parses the word as bytes, written as `0x` and pairs of hexadecimal digits.
@@ -82,7 +82,7 @@ impl Word {
     }
 }
 
-/// Splits a line into words, without comments.
+/// Splits a line into words, and drops a comment at the end of the line.
 pub(super) fn words(line: &str) -> Result<Vec<Word>, AsmError> {
     let mut out = Vec::new();
     let mut open: Option<Vec<(u16, bool)>> = None;
@@ -109,11 +109,12 @@ fn quoted(
     word: &mut Vec<(u16, bool)>,
 ) -> Result<(), AsmError> {
     loop {
-        let it = chars.next().ok_or_else(|| AsmError::new("a quote is not closed"))?;
+        let it = chars.next().ok_or_else(|| AsmError::new("a quoted text has no closing quote"))?;
         match it {
             '"' => return Ok(()),
             '\\' => {
-                let escape = chars.next().ok_or_else(|| AsmError::new("a quote is not closed"))?;
+                let escape =
+                    chars.next().ok_or_else(|| AsmError::new("a quoted text has no closing quote"))?;
                 let unit = match escape {
                     'n' => 10,
                     'r' => 13,
@@ -121,10 +122,11 @@ fn quoted(
                     '\\' | '"' => escape as u16,
                     'u' => {
                         let digits: String = chars.by_ref().take(4).collect();
-                        u16::from_str_radix(&digits, 16)
-                            .map_err(|_| AsmError::new(format!("bad escape: \\u{digits}")))?
+                        u16::from_str_radix(&digits, 16).map_err(|_| {
+                            AsmError::new(format!("invalid escape in a quoted text: \\u{digits}"))
+                        })?
                     }
-                    _ => return Err(AsmError::new(format!("bad escape: \\{escape}"))),
+                    _ => return Err(AsmError::new(format!("invalid escape in a quoted text: \\{escape}"))),
                 };
                 word.push((unit, true));
             }

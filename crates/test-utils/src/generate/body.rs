@@ -163,7 +163,8 @@ impl<'w> Body<'w> {
         self.cost.saturating_add(self.mult.saturating_mul(cost)) <= self.budget
     }
 
-    /// Runs `write`, which writes code. Meanwhile, `n` more values count as being on the stack below that code.
+    /// Runs `write`, which writes code. While that code is executed, `n` further values are on the stack below its
+    /// own.
     pub(super) fn under<R>(&mut self, n: u32, write: impl FnOnce(&mut Self) -> R) -> R {
         self.live += n;
         let out = write(self);
@@ -349,7 +350,8 @@ impl<'w> Body<'w> {
         self.code.ldc(Const::Double(it));
     }
 
-    /// Writes an exit from the method: unlocks all monitors, then returns a value if the method has a result.
+    /// Writes code that leaves the method: it unlocks all monitors, then returns, with a value if the method has a
+    /// result.
     pub(super) fn leave(&mut self) {
         let ret = self.ret.map(Decl::ty);
         if let Some(ty) = ret {

@@ -130,7 +130,7 @@ impl Body<'_> {
         }
     }
 
-    /// In most cases writes code that makes the divisor on the stack nonzero, if `opcode` is a division.
+    /// If `opcode` is a division or remainder, in most cases writes code that makes the divisor on the stack nonzero.
     fn nonzero(&mut self, ty: Ty, opcode: u8) {
         if matches!(opcode, op::IDIV | op::IREM) && self.rng.chance(85) {
             match ty {

@@ -42,7 +42,7 @@ impl Body<'_> {
     }
 
     /// Picks a concrete subclass of `class` (or `class` itself) whose constructor is already written and fits the
-    /// budget. Returns it with the constructor's parameters; `None` if there is none.
+    /// budget. Returns the picked class with the constructor's parameters; `None` if there is no such class.
     fn creatable(&mut self, class: usize) -> Option<(usize, Vec<Decl>)> {
         if self.depth > 7 {
             return None;
@@ -343,7 +343,8 @@ impl Body<'_> {
         }
     }
 
-    /// Writes a call that returns a value of type `ty`, or a simple value if there is no such method.
+    /// Writes a call that returns a value of type `ty`. If there is no suitable method, writes code that pushes a
+    /// simple value of this type instead.
     pub(super) fn call_for(&mut self, ty: Ty) {
         let world = self.world;
         let fits = |it: &Method| it.ret.is_some_and(|ret| world.is_sub(ret.ty(), ty));

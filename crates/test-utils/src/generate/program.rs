@@ -9,7 +9,7 @@ use super::dynamic;
 use super::types::{Decl, Ref, Ty};
 use super::world::{Kind, Method, World};
 
-/// The kind of a program.
+/// The kind of a generated program, which determines the features that its code uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Bodies with all features except those that the other modes add.
@@ -92,7 +92,7 @@ struct Writer {
     builders: Vec<ClassBuilder>,
 }
 
-/// What the generator has decided about one body before it writes the body.
+/// The decisions about one method body that the generator makes before it writes the body.
 struct Plan {
     owner: usize,
     params: Vec<Decl>,
@@ -230,8 +230,8 @@ impl Writer {
         self.body(&plan, "<clinit>", 0x8);
     }
 
-    /// Writes an instance method named `m` and `number` of a class or interface, and the implementations in its
-    /// subclasses. The method can be called once all these are written.
+    /// Writes an instance method of a class or interface, and its implementations in subclasses. The name is `m`
+    /// followed by `number`. Generated code may call the method once all implementations are written.
     fn family(&mut self, number: i32) {
         let n_classes = self.world.classes.len() as u32;
         let declaring =

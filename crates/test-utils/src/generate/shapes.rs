@@ -31,7 +31,8 @@ impl Body<'_> {
         self.mult = old;
     }
 
-    /// Writes code that pushes a value which stays on the stack, and is changed, during the iterations of a loop.
+    /// Writes code that pushes a value, and changes this value in each iteration of a loop while it stays on the
+    /// stack.
     pub(super) fn loop_expr(&mut self, ty: Ty) {
         self.expr(ty);
         self.counted(|it| {

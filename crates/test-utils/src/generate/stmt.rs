@@ -60,8 +60,8 @@ impl Body<'_> {
         self.nest -= 1;
     }
 
-    /// In some cases marks a position between statements, at which the range of a random exception-table row may
-    /// begin or end.
+    /// Randomly decides whether to record the current position between statements, so that the range of a random
+    /// exception-table row may begin or end there.
     fn point(&mut self) {
         if self.style.odd_rows && self.rng.chance(50) {
             let label = self.code.here();
@@ -106,7 +106,8 @@ impl Body<'_> {
         }
     }
 
-    /// Writes code that computes one value, or two of one slot each, and drops it all by one `pop` or `pop2`.
+    /// Writes code that computes one value, or two values of one slot each, and drops what it computed by a single
+    /// `pop` or `pop2`.
     fn discarded(&mut self) {
         if self.rng.chance(50) {
             let ty = self.world.ty(self.rng);

@@ -6,13 +6,14 @@ use super::body::{Body, Sub};
 use super::types::{Ref, Ty};
 
 impl Body<'_> {
-    /// Writes a call of a subroutine that leaves no value on the stack; nothing if no call is possible here.
+    /// Writes a call of a subroutine that leaves no value on the stack. Writes nothing if no call is possible at the
+    /// current position.
     pub(super) fn call_sub(&mut self) {
         self.jsr(None);
     }
 
-    /// Writes a call of a subroutine that leaves a value of type `ty` on the stack; a simple value if no call is
-    /// possible here.
+    /// Writes a call of a subroutine that leaves a value of type `ty` on the stack. If no call is possible at the
+    /// current position, writes code that pushes a simple value instead.
     pub(super) fn sub_expr(&mut self, ty: Ty) {
         if self.early || !matches!(ty, Ty::Int | Ty::Long) || !self.jsr(Some(ty)) {
             self.leaf(ty);

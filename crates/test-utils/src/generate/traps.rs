@@ -40,8 +40,9 @@ impl Body<'_> {
         self.trapped(|it| it.block(), |it| it.block());
     }
 
-    /// Writes an expression in a protected range. After an exception, the handler yields another value if the stack
-    /// below the expression is empty; otherwise the handler leaves the method.
+    /// Writes an expression in a protected range. After an exception, the handler pushes a value of type `ty` instead
+    /// of the expression's value, if the stack below the expression was empty; otherwise the handler leaves the
+    /// method.
     pub(super) fn try_expr(&mut self, ty: Ty) {
         if self.early {
             return self.leaf(ty);
@@ -101,8 +102,9 @@ impl Body<'_> {
     }
 
     /// Writes the end of a handler, which rethrows the exception in some cases, and otherwise runs the code that
-    /// `handled` writes and continues at `after`. If `waiting` values were on the stack when the exception was
-    /// thrown, the handler leaves the method instead.
+    /// `handled` writes and continues at `after`. `waiting` is the number of values on the stack below the protected
+    /// code; if it is not 0, the handler leaves the method instead of continuing at `after`, because the exception
+    /// removed these values.
     fn finish_handler(&mut self, waiting: u32, after: Label, handled: &impl Fn(&mut Self)) {
         if self.rng.chance(15) {
             self.code.op(op::ATHROW);
@@ -196,8 +198,8 @@ impl Body<'_> {
         self.code.catch(start, unlocked, handler, None).catch(handler, end, handler, None);
     }
 
-    /// Writes a jump to a handler written by [`Body::shared_handlers`], with a value on the stack that is not a
-    /// caught exception.
+    /// Writes a jump to a handler that [`Body::shared_handlers`] writes. So the handler may also start with a value
+    /// on the stack that is not a caught exception.
     pub(super) fn enter_handler(&mut self) {
         match self.rng.pick(&self.handlers).copied() {
             Some(handler) if self.live == 0 => {

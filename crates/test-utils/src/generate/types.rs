@@ -67,7 +67,7 @@ impl Ty {
 }
 
 impl Elem {
-    /// The type of the value that loading an element pushes.
+    /// The type of the value that is pushed when an element is loaded from an array with this element type.
     pub(super) fn ty(self) -> Ty {
         match self {
             Elem::Boolean | Elem::Byte | Elem::Char | Elem::Short | Elem::Int => Ty::Int,

@@ -126,7 +126,7 @@ impl World {
         self.classes.get(class).and_then(|it| it.parent)
     }
 
-    /// The name of the superclass, `java/lang/Object` for interfaces.
+    /// The name of the superclass of the class with the index `class`; `java/lang/Object` for interfaces.
     pub(super) fn super_name(&self, class: usize) -> &str {
         match self.parent(class) {
             Some(it) => self.name(it),
@@ -138,7 +138,7 @@ impl World {
         self.super_name(class) != "java/lang/Object" && self.parent(class).is_none()
     }
 
-    /// The class, followed by those of its superclasses that belong to the program.
+    /// The index of the class, followed by the indices of those of its superclasses that belong to the program.
     pub(super) fn chain(&self, class: usize) -> Vec<usize> {
         std::iter::successors(Some(class), |&it| self.parent(it)).collect()
     }
@@ -160,7 +160,7 @@ impl World {
         }
     }
 
-    /// The concrete classes among `of` and its subtypes.
+    /// The indices of the concrete classes among the type with the index `of` and its subtypes.
     pub(super) fn concrete(&self, of: usize) -> Vec<usize> {
         (0..self.classes.len()).filter(|&it| !self.is_interface(it) && self.is_subclass(it, of)).collect()
     }

@@ -49,8 +49,8 @@ pub(super) fn shifted(table: &[u8], by: u16, is_joined: bool) -> Option<Vec<u8>>
     Some([&n_now.to_be_bytes(), &out[..]].concat())
 }
 
-/// Writes the head of a stack map frame. `delta` is its offset delta. `shape` is 0 for a frame with the same locals
-/// and an empty stack, 64 for one with a single stack entry, otherwise the frame type.
+/// Writes the head of a stack map frame. `delta` is the offset delta of the frame. `shape` is 0 for a frame with the
+/// same locals and an empty stack, 64 for one with a single stack entry, otherwise the frame type.
 fn put(delta: u16, shape: u8, out: &mut Vec<u8>) {
     match (shape, u8::try_from(delta)) {
         (0 | 251, Ok(it @ 0..64)) => out.push(it),
@@ -67,8 +67,8 @@ fn put(delta: u16, shape: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// Copies `n` verification types. The type of an uninitialised object contains the pc of its `new`, which is shifted
-/// by `by`.
+/// Copies `n` verification types from `it` to `out`. The type of an uninitialised object contains the pc of its
+/// `new`, which is shifted by `by`.
 fn types(it: &mut Bytes<'_>, n: u16, by: u16, out: &mut Vec<u8>) -> Option<()> {
     for _ in 0..n {
         let tag = it.u1()?;

@@ -167,8 +167,8 @@ impl Patch {
         })
     }
 
-    /// Renames the class, by a change of the class constant through which it names itself. Descriptors keep the old
-    /// name. Returns `None` if the constant pool is full.
+    /// Renames the class, by changing the class constant that names the class itself. Descriptors keep the old name.
+    /// Returns `None` if the constant pool is full.
     pub fn rename(&mut self, name: &[u8]) -> Option<()> {
         let name = self.utf8(name)?.to_be_bytes();
         let constant = self.pool.get_mut(usize::from(self.this_class).checked_sub(1)?)?;

@@ -16,8 +16,8 @@ const STRING: u8 = 23;
 const DESCRIPTOR: u8 = 25;
 
 /// Restores a class file that `jlink` has compressed by moving its strings to the string table of the image. Reads
-/// from `input` and writes to `out`; an error if the result does not have `size` bytes. `strings` returns the string
-/// at an offset of the string table.
+/// from `input` and writes to `out`. `strings` returns the string at an offset of the string table. Fails if the
+/// input is malformed, or the result does not have `size` bytes.
 pub(super) fn unpack<'s>(
     input: &[u8],
     size: usize,
@@ -53,7 +53,8 @@ impl<'a> Reader<'a> {
         self.take(1)?.first().copied()
     }
 
-    /// Reads an index, which takes one to four bytes; `None` if the input ends before or the first byte is invalid.
+    /// Reads a number of one to four bytes: an offset in the string table, or a length. Returns `None` if the input
+    /// ends too early or the first byte is invalid.
     fn index(&mut self) -> Option<u64> {
         let first = self.byte()?;
         let (more, start) = match first & 0x80 {
@@ -64,8 +65,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Restores the header of the class file and its constant pool; `None` if the input is malformed, or the result has
-/// more than `size` bytes.
+/// Restores the header of a class file and its constant pool: reads from `reader` and writes to `out`. `strings`
+/// returns the string at an offset of the image's string table. Returns `None` if the input is malformed, or the
+/// result has more than `size` bytes.
 fn constants<'s>(
     reader: &mut Reader<'_>,
     size: usize,
@@ -146,7 +148,7 @@ fn push_descriptor<'s>(
     Some(())
 }
 
-/// Returns the number of bytes of a constant after its tag (JVMS §4.4); `None` for an unknown tag.
+/// Returns the number of bytes that follow the tag of a constant (JVMS §4.4); `None` for an unknown tag.
 fn constant_size(tag: u8) -> Option<usize> {
     match tag {
         3 | 4 | 9 | 10 | 11 | 12 | 17 | 18 => Some(4),

@@ -33,8 +33,8 @@ pub fn inflate_bound(size: u64) -> u64 {
 const LAYER_MAGIC: u32 = 0xCAFE_FAFA;
 const LAYER_HEADER: usize = 29;
 
-/// The maximum number of times that a resource may be compressed. `jlink` has two kinds of plug-ins, and applies at
-/// most one of each.
+/// The maximum number of compressions, one applied to the result of another, that are undone for a resource. `jlink`
+/// has two kinds of plug-ins that compress, and applies at most one of each.
 const MAX_LAYERS: usize = 4;
 
 struct Layer {
@@ -44,7 +44,8 @@ struct Layer {
 }
 
 impl<'a> Image<'a> {
-    /// Returns the bytes that the image stores for a resource, which may be compressed.
+    /// Returns the bytes that the image stores for a resource, which may be compressed. Fails if their place is
+    /// outside the image.
     pub fn stored(&self, location: &Location) -> Result<&'a [u8], ImageError> {
         let length = match location.compressed_size {
             0 => location.size,
@@ -62,7 +63,7 @@ impl<'a> Image<'a> {
     }
 
     /// Returns the decompressed bytes of a resource: a slice of the image if the resource is not compressed,
-    /// otherwise a slice of `buffers`.
+    /// otherwise a slice of `buffers`. Fails if the resource is malformed.
     pub fn content<'b>(
         &self,
         location: &Location,
@@ -81,7 +82,7 @@ impl<'a> Image<'a> {
             if layers == MAX_LAYERS {
                 return Err(ImageError {
                     offset: 0,
-                    what: "the resource is compressed more often than the limit",
+                    what: "the resource is compressed more times than the limit of 4",
                 });
             }
             let Buffers { current, next } = &mut *buffers;
@@ -99,7 +100,8 @@ impl<'a> Image<'a> {
         Ok(content)
     }
 
-    /// Returns the compression header at the start of `bytes`; `None` if the bytes are not compressed.
+    /// Returns the compression header at the start of `bytes`; `None` if the bytes are not compressed. Fails if the
+    /// header is cut off, or claims a size that is too large.
     fn layer(&self, bytes: &[u8]) -> Result<Option<Layer>, ImageError> {
         let big_endian = self.header.big_endian;
         if read4(bytes, 0, big_endian) != Some(LAYER_MAGIC) {
@@ -109,12 +111,14 @@ impl<'a> Image<'a> {
             Some((read8(bytes, 4, big_endian)?, read8(bytes, 12, big_endian)?, read4(bytes, 20, big_endian)?))
         };
         let error = |offset, what| ImageError { offset, what };
-        let (stored, size, decompressor) = fields().ok_or(error(0, "the compression header is cut off"))?;
+        let (stored, size, decompressor) =
+            fields().ok_or(error(0, "the compression header of the resource is cut off"))?;
         if size > MAX_RESOURCE {
-            return Err(error(12, "the claimed size is above the limit of 256 MiB"));
+            return Err(error(12, "the claimed size of the resource is above the limit of 256 MiB"));
         }
-        let stored = usize::try_from(stored)
-            .map_err(|_| error(4, "the claimed compressed size is too large for this machine"))?;
+        let stored = usize::try_from(stored).map_err(|_| {
+            error(4, "the claimed compressed size of the resource is too large for this machine")
+        })?;
         Ok(Some(Layer { stored, size: size as usize, decompressor }))
     }
 
@@ -129,19 +133,24 @@ impl<'a> Image<'a> {
         let end = LAYER_HEADER.checked_add(layer.stored);
         let body = end
             .and_then(|end| bytes.get(LAYER_HEADER..end))
-            .ok_or(error(4, "the compressed data ends after the end of its resource"))?;
+            .ok_or(error(4, "the compressed data ends after the end of the resource"))?;
         let name = self.string(layer.decompressor.into());
-        match name.ok_or(error(20, "the name of the decompressor is outside the string table"))? {
+        match name
+            .ok_or(error(20, "the name of the resource's compression method is outside the string table"))?
+        {
             b"zip" => {
                 if layer.size as u64 > inflate_bound(body.len() as u64) {
-                    return Err(error(12, "the claimed size is more than the compressed data can unpack to"));
+                    return Err(error(
+                        12,
+                        "the claimed size of the resource is more than its compressed data can unpack to",
+                    ));
                 }
                 out.clear();
                 out.resize(layer.size, 0);
                 if !inflate.zlib(body, out) {
                     return Err(error(
                         LAYER_HEADER as u64,
-                        "the compressed data is broken or does not have the claimed size",
+                        "the compressed data of the resource is broken or does not have the claimed size",
                     ));
                 }
                 Ok(())

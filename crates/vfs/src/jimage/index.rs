@@ -13,7 +13,7 @@ use std::fmt;
 pub struct ImageError {
     /// The offset, in the image or in the resource, at which reading failed.
     pub offset: u64,
-    /// A phrase that describes the fault.
+    /// What is wrong, as a sentence for messages.
     pub what: &'static str,
 }
 
@@ -48,7 +48,7 @@ pub struct Image<'a> {
 /// The location of a resource in a JDK image.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Location {
-    /// The offset of the stored bytes from the start of the content area.
+    /// The offset of the stored bytes from the start of the part of the image that holds the contents of resources.
     pub content_offset: u64,
     /// The number of stored bytes if the resource is compressed; 0 if it is not compressed.
     pub compressed_size: u64,
@@ -77,7 +77,8 @@ const MAX_STRING: usize = u16::MAX as usize;
 const HASH_MULTIPLIER: u32 = 0x0100_0193;
 
 impl ImageHeader {
-    /// Decodes the header of an image of either byte order; an error if its tables are not within `data`.
+    /// Decodes the header of a JDK image of either byte order. Fails if `data` is not a JDK image with a known major
+    /// version, or ends before the tables of the image end.
     pub fn parse(data: &[u8]) -> Result<ImageHeader, ImageError> {
         let error = |offset, what| ImageError { offset, what };
         let magic =
@@ -152,8 +153,8 @@ impl<'a> Image<'a> {
         resource.is_named(name).then_some(resource)
     }
 
-    /// Returns the string at this offset of the string table, without its final zero byte; `None` if there is no such
-    /// string.
+    /// Returns the string at this offset of the string table, without its final zero byte. Returns `None` if the
+    /// offset is outside the table, or if the string is too long or has no end.
     pub(super) fn string(&self, offset: u64) -> Option<&'a [u8]> {
         let strings = self.data.get(self.header.strings..self.header.content)?;
         let rest = strings.get(usize::try_from(offset).ok()?..)?;
@@ -163,7 +164,8 @@ impl<'a> Image<'a> {
         Some(CStr::from_bytes_until_nul(rest).ok()?.to_bytes())
     }
 
-    /// Returns the resource in a slot of the offset table; `None` for an empty slot.
+    /// Returns the resource in a slot of the offset table; `None` if the slot is empty or outside the table. Fails if
+    /// the resource has no readable location or name.
     fn slot(&self, slot: usize) -> Result<Option<Resource<'a>>, ImageError> {
         if slot >= self.header.table_length {
             return Ok(None);
@@ -189,8 +191,9 @@ impl<'a> Image<'a> {
         Ok((!resource.base.is_empty()).then_some(resource))
     }
 
-    /// Returns the attributes of the location at `offset` of the location table, by kind: 1 module, 2 parent, 3 base,
-    /// 4 extension, 5 offset, 6 compressed size, 7 size. Kinds added by later formats are skipped.
+    /// Returns the attributes of the location at `offset` of the location table. The index is the kind of attribute:
+    /// 1 module, 2 parent, 3 base, 4 extension, 5 offset, 6 compressed size, 7 size. A missing attribute is 0. Kinds
+    /// added by later formats are skipped. Returns `None` if the location is malformed.
     fn attributes(&self, offset: usize) -> Option<[u64; 8]> {
         let locations = self.data.get(self.header.locations..self.header.strings)?;
         let mut rest = locations.get(offset..)?;

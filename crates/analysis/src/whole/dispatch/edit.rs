@@ -19,10 +19,10 @@ use super::offers::{
     offer_function_to, offer_to, selected_outside,
 };
 use super::outcome_index::{Cause, FunctionOffers, OutcomeIndex};
-use super::outcomes::{Offers, Outcome, ReceiverKind};
+use super::outcomes::{Offers, Outcome, ReceiverKind, Signature};
 use super::{Dispatch, Dispatches};
 
-/// The function objects of a program, by number. Those whose creating class was removed (`gone`) are left out.
+/// The function objects of a program. Those of the sites in `gone`, whose classes were removed, are left out.
 #[derive(Clone, Copy)]
 pub(in crate::whole) struct Functions<'a> {
     pub(in crate::whole) sites: &'a [FunctionSite],
@@ -52,8 +52,8 @@ pub(in crate::whole) struct Edit<'a> {
     /// The names of the changed classes and of the nest members that they list. References to members of these
     /// classes may now resolve differently, or access to the members may be checked differently.
     pub(in crate::whole) names: &'a FxHashSet<ClassName>,
-    /// The names of the classes about which absent classes may now do more or less than before (for example, extend
-    /// the class).
+    /// The names of the classes for which the change affects what absent classes may do, for example whether they may
+    /// extend the class.
     pub(in crate::whole) open_otherwise: &'a [ClassName],
     /// The function objects of the program.
     pub(in crate::whole) functions: Functions<'a>,
@@ -100,9 +100,8 @@ fn keep_all(table: &mut Dispatches, functions: Functions<'_>, fuel: &mut Fuel<'_
     index.touched = FxHashMap::default();
     // Filled only now: no dispatch is new, so none has to be updated for targets that may be below any class.
     for (id, it) in (0..).map(DispatchId::from_index).zip(&table.all) {
-        let names = it.method.get();
         fuel.spend(1)?;
-        index.by_signature.entry((names.name, names.descriptor)).or_default().push(id);
+        index.by_signature.entry(it.signature()).or_default().push(id);
     }
     Ok(())
 }
@@ -120,7 +119,6 @@ fn recompute_outcomes(table: &mut Dispatches, class: ClassId) {
     let made = with_sink(table, |it| offer(it, class));
     let anywhere = selected_outside(table, class);
     if let Some(index) = &mut table.outcome_index {
-        let anywhere = anywhere.into_iter().map(|it| ((it.0, it.1), it.2)).collect();
         index.replace(ReceiverKind::Class(class), made);
         index.replace_anywhere(ReceiverKind::Class(class), anywhere);
     }
@@ -135,7 +133,8 @@ fn recompute_function_outcomes(table: &mut Dispatches, site: FunctionSiteId, fun
         supers = function_supers(&it.hierarchy, function);
         offer_function(it, site, function);
         if leaves(it, &supers) {
-            let signatures = function.descriptors.iter().map(|it| (function.name, *it));
+            let signature = |&descriptor| Signature { name: function.name, descriptor, interface: true };
+            let signatures = function.descriptors.iter().map(signature);
             anywhere.extend(signatures.map(|it| (it, Target::Glue(site))));
         }
     });
@@ -255,7 +254,7 @@ fn retire(table: &mut Dispatches, id: DispatchId) {
     let names = dispatch.method.get();
     (dispatch.resolved, dispatch.open_by_name) = (None, None);
     table.ids.remove(&(dispatch.method, dispatch.interface));
-    let signature = (names.name, names.descriptor);
+    let signature = dispatch.signature();
     let without =
         |ids: Option<&mut Vec<DispatchId>>| ids.into_iter().for_each(|it| it.retain(|it| *it != id));
     without(table.by_name.get_mut(&(names.class, names.name, names.descriptor)));
@@ -300,8 +299,8 @@ pub(in crate::whole) fn settle(table: &mut Dispatches) -> Vec<DispatchId> {
     let touched = std::mem::take(&mut index.touched);
     for (id, what) in &touched {
         let dispatch = &mut table.all[id.index()];
-        let (outcomes, names) = (&index.outcomes[id.index()], dispatch.method.get());
-        let anywhere = index.anywhere.get(&(names.name, names.descriptor));
+        let outcomes = &index.outcomes[id.index()];
+        let anywhere = index.anywhere.get(&dispatch.signature());
         let is_unknown = |it: &Outcome| matches!(it, Outcome::Unknown(_));
         if table.is_narrowed || what.all || what.outcomes.iter().any(is_unknown) {
             dispatch.set(outcomes, anywhere);
@@ -335,8 +334,7 @@ pub(in crate::whole) fn narrow_again(
     for id in ids {
         let dispatch = &mut table.all[id.index()];
         let before = (std::mem::take(&mut dispatch.targets), std::mem::take(&mut dispatch.possible));
-        let names = dispatch.method.get();
-        let anywhere = index.anywhere.get(&(names.name, names.descriptor));
+        let anywhere = index.anywhere.get(&dispatch.signature());
         dispatch.set_targets(&index.outcomes[id.index()], anywhere);
         dispatch.narrow(|it| is_selected(id, it));
         if before.0 != dispatch.targets || before.1 != dispatch.possible {
@@ -486,8 +484,8 @@ impl Dispatch {
         self.sort();
     }
 
-    /// Updates the targets and link errors. `outcomes` are those that were added or removed; none is an
-    /// [`Outcome::Unknown`]. `has` returns whether the dispatch has an outcome now.
+    /// Updates the targets and link errors after some outcomes of the dispatch were added or removed. `outcomes` are
+    /// these outcomes; none is an [`Outcome::Unknown`]. `has` returns whether the dispatch has an outcome now.
     fn set_some(&mut self, outcomes: &[Outcome], has: impl Fn(Outcome) -> bool) {
         self.handlers = None;
         self.open_without_marks();

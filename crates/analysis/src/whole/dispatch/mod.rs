@@ -27,7 +27,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::cache::SiteCache;
 use self::outcome_index::OutcomeIndex;
-use self::outcomes::{AllOffers, Outcome};
+use self::outcomes::{AllOffers, Outcome, Signature};
 use super::reads::{Read, note};
 use super::sites::{DispatchId, Open, Site, Target};
 
@@ -66,7 +66,7 @@ pub struct Dispatches {
     world: WorldKind,
     all: Vec<Dispatch>,
     ids: FxHashMap<(MethodRef, bool), DispatchId>,
-    /// The dispatches that name a class, method name and descriptor.
+    /// The dispatches, by the class, method name and descriptor that they name.
     by_name: FxHashMap<(ClassName, Name, Descriptor), Vec<DispatchId>>,
     by_class: FxHashMap<ClassName, Vec<DispatchId>>,
     sites: SiteCache,
@@ -75,7 +75,8 @@ pub struct Dispatches {
     refused: FxHashSet<(ClassId, CallKind, MethodRef)>,
     /// The targets that each receiver selects; `None` if they are not recorded.
     offers: Option<AllOffers>,
-    /// If present, what receivers select is collected here, instead of in the dispatches.
+    /// A list to which the targets and errors that receivers select are added instead of to the dispatches; `None` if
+    /// they are added to the dispatches.
     sink: Option<Vec<(DispatchId, Outcome)>>,
     /// What each receiver selects in each dispatch (a target or an error). `None` until [`edit::keep`] starts to
     /// store it.
@@ -93,7 +94,7 @@ impl Dispatch {
     }
 
     /// Sets `open` to the reason that follows from the method reference or, if none does, from the known receivers.
-    /// Receivers that wrap method handles ([`Dispatches::mark`]) are not regarded.
+    /// Receivers that wrap method handles ([`Dispatches::mark`]) are ignored.
     fn open_without_marks(&mut self) {
         self.open = self.open_by_name.or(self.open_by_receiver.map(Open::Outside));
     }
@@ -107,7 +108,14 @@ impl Dispatch {
         self.errors.sort_unstable();
     }
 
-    /// Whether receivers may be of a class with an absent supertype, which therefore may be below any class.
+    /// Returns what the calls name besides the class.
+    fn signature(&self) -> Signature {
+        let it = self.method.get();
+        Signature { name: it.name, descriptor: it.descriptor, interface: self.interface }
+    }
+
+    /// Whether the receivers of the calls may belong to a class that has an absent supertype. Through this supertype,
+    /// such a class may be a subtype of the class that the calls name.
     fn may_be_anywhere(&self) -> bool {
         // A class that no unknown class can extend has no subclass with an absent supertype.
         matches!(self.open, Some(Open::Outside(_) | Open::Overridable(_)))
@@ -154,9 +162,10 @@ impl Dispatches {
         self.offers.take().unwrap_or_default()
     }
 
-    /// Marks a dispatch whose receivers may be objects that are made at run time. `handlers` is given if they may be
-    /// proxies, which pass the call on to the targets of that dispatch. With `around_handles`, they may be objects
-    /// that wrap method handles, which may run any method.
+    /// Marks a dispatch whose receivers may be objects of classes that the JVM generates at run time. `handlers` is
+    /// given if the receivers may be proxies, which pass the call on to the targets of the dispatch `handlers`. If
+    /// `around_handles` is true, the receivers may be objects that wrap method handles, so that the calls may run any
+    /// method.
     pub(super) fn mark(&mut self, id: DispatchId, handlers: Option<DispatchId>, around_handles: bool) {
         let dispatch = &mut self.all[id.index()];
         dispatch.handlers = handlers;
@@ -269,22 +278,22 @@ impl Dispatches {
         Site::Error(LinkError::IllegalAccess)
     }
 
-    /// Returns where a call goes that no invoke instruction makes. [`Dispatches::ask_for`] must have been called for
-    /// it before; otherwise, the result is that the call may run any method.
+    /// Returns the destination of a call that is made by the JVM or the JDK instead of by an invoke instruction. If
+    /// [`Dispatches::ask_for`] was never called for this call, the result says that the call may run any method.
     pub fn asked_for(&self, method: MethodRef, interface: bool) -> Site {
         let kind = if interface { CallKind::Interface } else { CallKind::Virtual };
         let unknown = Site::Open(Open::Outside(method.class()));
         self.sites.get(kind, method).map_or(unknown, |it| it.0)
     }
 
-    /// Returns where a call goes if [`Dispatches::site`] was called for it before. Otherwise, the result is that the
-    /// call may run any method.
+    /// Returns where a call goes, as determined by an earlier call of [`Dispatches::site`]. If there was none, the
+    /// result says that the call may run any method.
     pub fn asked(&self, caller: ClassId, kind: CallKind, method: MethodRef) -> Site {
         let unknown = Site::Open(Open::Outside(method.class()));
         self.cached_site(caller, kind, method).unwrap_or(unknown)
     }
 
-    /// Returns where a call goes if [`Dispatches::site`] was called for it before; `None` otherwise.
+    /// Returns where a call goes, as determined by an earlier call of [`Dispatches::site`]; `None` if there was none.
     pub fn cached_site(&self, caller: ClassId, kind: CallKind, method: MethodRef) -> Option<Site> {
         if !self.refused.is_empty() && self.refused.contains(&(caller, kind, method)) {
             return Some(Site::Error(LinkError::IllegalAccess));
@@ -354,8 +363,9 @@ impl Dispatches {
         }
     }
 
-    /// Returns where a call goes that no invoke instruction makes, such as the call of `run` when the VM starts a
-    /// thread. If the call needs a dispatch that does not exist yet, creates the dispatch.
+    /// Returns the destination of a call that is made by the JVM or the JDK instead of by an invoke instruction, such
+    /// as the call of `run` when the JVM starts a thread. If the call needs a dispatch that does not exist yet,
+    /// creates the dispatch.
     pub fn ask_for(&mut self, method: MethodRef, interface: bool) -> Site {
         let kind = if interface { CallKind::Interface } else { CallKind::Virtual };
         if let Some((it, _)) = self.sites.get(kind, method) {
@@ -387,7 +397,7 @@ impl Dispatches {
             open_by_receiver: None,
         });
         if let Some(index) = &mut self.outcome_index {
-            index.asked(id, (names.name, names.descriptor));
+            index.asked(id, Signature { name: names.name, descriptor: names.descriptor, interface });
         }
         self.ids.insert((method, interface), id);
         self.by_name.entry((names.class, names.name, names.descriptor)).or_default().push(id);

@@ -18,7 +18,7 @@ use program::outline::Method;
 use rustc_hash::FxHashMap;
 
 use super::super::sites::{DispatchId, FunctionSiteId, Target};
-use super::outcomes::{Outcome, ReceiverKind};
+use super::outcomes::{Outcome, ReceiverKind, Signature};
 use super::{Dispatch, Dispatches, constructor};
 
 /// The approximate cost, in steps of [`Fuel`], of finding the dispatches in which a function object may be a
@@ -68,9 +68,9 @@ pub(super) fn offer(table: &mut Dispatches, class: ClassId) {
 }
 
 /// Returns the dispatches in which objects of a class may select another method than those of its superclass; the
-/// list may have further dispatches. It has the dispatches that name a method of the class and any of its supertypes,
-/// those that name a supertype which the superclass does not have, and those that name a method of such a new
-/// supertype.
+/// list may have further dispatches. The list has the dispatches that name one of the supertypes and a method that
+/// the class declares, those that name a supertype that the superclass does not have, and those that name a supertype
+/// of the superclass and a method that such a new supertype declares.
 pub(super) fn dispatches_for(table: &Dispatches, class: ClassId, above: &Above) -> Vec<DispatchId> {
     let is_selectable = |it: &&Method| !it.flags.is_static() && !it.flags.is_private();
     let mut acc: Vec<DispatchId> = Vec::new();
@@ -199,8 +199,8 @@ fn record_selection(
     }
 }
 
-/// Whether the link error is already recorded at the dispatch. Always false while errors are collected for each
-/// receiver.
+/// Whether the dispatch already has this link error, so that it need not be added. Always false if the table collects
+/// what receivers select in a separate list (`Dispatches::sink`): the errors of each receiver must then be complete.
 pub(super) fn has_error(table: &Dispatches, id: DispatchId, error: LinkError) -> bool {
     table.sink.is_none() && table.all[id.index()].errors.contains(&error)
 }
@@ -251,9 +251,9 @@ fn is_visible(table: &Dispatches, method: MethodId) -> bool {
     flags.is_public() || flags.is_protected()
 }
 
-/// Whether objects may exist that select the method: the class itself or a known subclass that inherits the method is
-/// not abstract. `chooses` returns whether a subclass selects another method, so that the search skips this subclass
-/// and the classes below it.
+/// Whether objects that select a method of the class `class` may exist. They may if the class itself, or a known
+/// subclass that inherits the method, is not abstract. `chooses` returns whether a subclass selects another method,
+/// so that the search skips this subclass and the classes below it.
 pub(super) fn is_live(table: &Dispatches, class: ClassId, chooses: impl Fn(ClassId) -> bool) -> bool {
     let mut pending = vec![class];
     while let Some(at) = pending.pop() {
@@ -327,11 +327,11 @@ fn offer_possible(
     if table.world == WorldKind::Closed {
         return Ok(());
     }
-    let mut by_method: FxHashMap<(Name, Descriptor), Vec<(ClassId, Target)>> = FxHashMap::default();
+    let mut by_method: FxHashMap<Signature, Vec<(ClassId, Target)>> = FxHashMap::default();
     for class in table.hierarchy.ids() {
         fuel.spend(1 + table.hierarchy.outline(class).methods.len() as u32)?;
-        for (name, descriptor, target) in selected_outside(table, class) {
-            by_method.entry((name, descriptor)).or_default().push((class, target));
+        for (signature, target) in selected_outside(table, class) {
+            by_method.entry(signature).or_default().push((class, target));
         }
     }
     if by_method.is_empty() && functions.is_empty() {
@@ -340,21 +340,19 @@ fn offer_possible(
     for id in DispatchId::first(table.all.len()) {
         fuel.spend(2)?;
         let dispatch = table.get(id);
-        let names = dispatch.method.get();
         if !dispatch.may_be_anywhere() {
             continue;
         }
-        for &(class, target) in by_method.get(&(names.name, names.descriptor)).into_iter().flatten() {
+        for &(class, target) in by_method.get(&dispatch.signature()).into_iter().flatten() {
             fuel.spend(1)?;
             emit(table, id, ReceiverKind::Class(class), Outcome::Maybe(target));
         }
     }
     // A program has about as many function objects as dispatches that may have them as receivers, so comparing each
     // with each would be quadratic.
-    let mut by_name: FxHashMap<(Name, Descriptor), Vec<DispatchId>> = FxHashMap::default();
+    let mut by_signature: FxHashMap<Signature, Vec<DispatchId>> = FxHashMap::default();
     for (id, it) in (0..).map(DispatchId::from_index).zip(&table.all).filter(|it| it.1.open.is_some()) {
-        let names = it.method.get();
-        by_name.entry((names.name, names.descriptor)).or_default().push(id);
+        by_signature.entry(it.signature()).or_default().push(id);
     }
     for (i, function) in functions.iter().enumerate() {
         fuel.spend(COST_OF_FUNCTION)?;
@@ -362,7 +360,10 @@ fn offer_possible(
             continue;
         }
         let site = FunctionSiteId::from_index(i);
-        let asked = |&it: &Descriptor| by_name.get(&(function.name, it));
+        // The superclass of a function object is Object, so only calls of interface methods may have it as receiver.
+        let asked = |&descriptor: &Descriptor| {
+            by_signature.get(&Signature { name: function.name, descriptor, interface: true })
+        };
         let mut ids: Vec<DispatchId> =
             function.descriptors.iter().filter_map(asked).flatten().copied().collect();
         ids.sort_unstable();
@@ -378,7 +379,7 @@ fn offer_possible(
 /// Returns the methods that objects of a class select and that calls on any type may run, because the class has an
 /// absent supertype and may therefore be below any type. Empty if all supertypes of the class are known. Leaves out the
 /// methods that the superclass selects as well, if the superclass has an absent supertype, too.
-pub(super) fn selected_outside(table: &Dispatches, class: ClassId) -> Vec<(Name, Descriptor, Target)> {
+pub(super) fn selected_outside(table: &Dispatches, class: ClassId) -> Vec<(Signature, Target)> {
     let hierarchy = &table.hierarchy;
     if hierarchy.outside_above(class).is_none() || hierarchy.is_interface(class) {
         return Vec::new();
@@ -387,7 +388,9 @@ pub(super) fn selected_outside(table: &Dispatches, class: ClassId) -> Vec<(Name,
         Some(Link::Present(it)) if hierarchy.outside_above(it).is_some() => hierarchy.supers(it),
         _ => &[],
     };
-    let mut acc: Vec<(Name, Descriptor, Target)> = Vec::new();
+    // A class whose superclasses are all known may be below unknown interfaces only.
+    let kinds: &[bool] = if hierarchy.outside_superclass(class).is_some() { &[true, false] } else { &[true] };
+    let mut acc: Vec<(Signature, Target)> = Vec::new();
     for &above in hierarchy.supers(class).iter().filter(|it| covered.binary_search(it).is_err()) {
         for (index, it) in hierarchy.outline(above).methods.iter().enumerate() {
             let flags = it.flags;
@@ -406,9 +409,10 @@ pub(super) fn selected_outside(table: &Dispatches, class: ClassId) -> Vec<(Name,
                     declares_selectable(hierarchy, below, name, descriptor)
                         || hierarchy.is_interface(selected.class) && is_new_in(table, below, name, descriptor)
                 };
-                let offer = (name, descriptor, Target::Method(selected));
-                if !acc.contains(&offer) && is_live(table, class, chooses) {
-                    acc.push(offer);
+                let offer =
+                    |interface: bool| (Signature { name, descriptor, interface }, Target::Method(selected));
+                if !acc.contains(&offer(true)) && is_live(table, class, chooses) {
+                    acc.extend(kinds.iter().map(|&it| offer(it)));
                 }
             }
         }

@@ -5,20 +5,20 @@
 //! has it any more.
 
 use bir::body::CallKind;
-use classfile::names::{ClassName, Descriptor, MethodRef, Name};
+use classfile::names::{ClassName, MethodRef};
 use program::hierarchy::ClassId;
 use program::members::LinkError;
 use rustc_hash::FxHashMap;
 
 use super::super::sites::{DispatchId, FunctionSiteId, Open, Target};
-use super::outcomes::{Outcome, ReceiverKind};
+use super::outcomes::{Outcome, ReceiverKind, Signature};
 
 /// Stores, for each receiver and each dispatch, what the receiver selects there: a target or an error.
 #[derive(Default)]
 pub(super) struct OutcomeIndex {
     pub(super) by_class: Vec<Vec<(DispatchId, Outcome)>>,
     pub(super) by_function: Vec<FunctionOffers>,
-    /// For each type, the function objects that are instances of it; `java/lang/Object` is left out.
+    /// For each type, the function objects that are instances of this type. The type `java/lang/Object` is left out.
     pub(super) functions_below: FxHashMap<ClassName, Vec<FunctionSiteId>>,
     pub(super) counts: FxHashMap<(DispatchId, Outcome), u32>,
     /// For each dispatch, the distinct targets and errors that receivers select there.
@@ -39,9 +39,6 @@ pub(super) struct OutcomeIndex {
     /// it names and under the class of the caller.
     pub(super) special: FxHashMap<ClassName, Vec<(ClassId, CallKind, MethodRef)>>,
 }
-
-/// The name and descriptor of a method.
-pub(super) type Signature = (Name, Descriptor);
 
 /// The reason why a dispatch may have unknown targets (`None` if all targets are known), and the link errors of its
 /// calls.

@@ -1,5 +1,6 @@
 //! The types for the outcomes of receivers at dispatches: the target that a receiver selects, or an error.
 
+use classfile::names::{Descriptor, Name};
 use program::hierarchy::ClassId;
 use program::members::LinkError;
 use program::names::Text;
@@ -24,19 +25,30 @@ pub(super) enum Outcome {
     Unknown(Text),
 }
 
+/// What a dispatch names besides the class.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Signature {
+    /// The name of the method.
+    pub(super) name: Name,
+    /// The descriptor of the method.
+    pub(super) descriptor: Descriptor,
+    /// Whether the calls name a method of an interface (`CONSTANT_InterfaceMethodref`).
+    pub(super) interface: bool,
+}
+
 /// A set of receivers that select the same targets.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(in crate::whole) enum ReceiverKind {
-    /// The objects of this class, and of those subclasses that inherit the method which the class selects.
+    /// The objects of this class, and the objects of those subclasses that select the same method as this class.
     Class(ClassId),
     /// The function object that this `LambdaMetafactory` site makes.
     Function(FunctionSiteId),
 }
 
-/// Tells which targets the receivers of virtual calls select.
+/// Tells which targets objects select when they are the receivers of virtual calls.
 pub(in crate::whole) trait Offers {
-    /// Calls `tell` for each dispatch that may have `receiver` as a receiver, with the dispatch and the target that
-    /// the receiver selects in it.
+    /// Calls `tell` for each dispatch in which objects of the kind `receiver` may be receivers. The arguments are the
+    /// dispatch and the target that these objects select in it.
     fn of(&self, receiver: ReceiverKind, tell: &mut dyn FnMut(DispatchId, Target));
 }
 

@@ -62,8 +62,8 @@ fn method_stays(intake: &Intake<'_>, id: MethodId, before: &CodeSummary, now: &C
     functions(before) == functions(now) && (!is_constructor || same_on_this(before, now))
 }
 
-/// Replaces the code of a class by `now`, and marks the affected nodes as stale. [`code_stays`] must be true for
-/// `now`.
+/// Replaces the code of a class by `now`, and marks the affected nodes as stale. The function [`code_stays`] must
+/// return true for `now`.
 fn change_code(intake: &mut Intake<'_>, class: ClassId, now: &Arc<ClassSummary>) {
     let before = Arc::clone(&intake.calls.classes.summaries[class.index()]);
     Arc::make_mut(&mut intake.calls.classes.summaries)[class.index()] = Arc::clone(now);

@@ -17,7 +17,7 @@ use crate::whole::record::ClassChange;
 use crate::whole::sites::{DispatchId, FunctionSiteId, Node};
 use crate::whole::tables::ClassTable;
 
-/// The data by which a change of a class finds the parts of the program that depend on the class.
+/// The data for finding the parts of a program that depend on a changed class.
 #[derive(Default)]
 pub(in crate::whole) struct EditIndex {
     /// For each class, the classes whose code names it.
@@ -31,8 +31,8 @@ pub(in crate::whole) struct EditIndex {
     /// The pairs of a constructor and a constructed class that have a separate node in the system of inclusions. Each
     /// pair is listed both for the class that declares the constructor and for the constructed class.
     pub(in crate::whole) constructions: FxHashMap<ClassId, Vec<(MethodId, ClassId)>>,
-    /// The kinds of objects without a class file that the program creates at run time; empty in the open world, where
-    /// these kinds are not computed.
+    /// The kinds of objects that the program creates and whose classes exist only at run time; empty in the open
+    /// world, where these kinds are not computed.
     pub(in crate::whole) made: RuntimeObjects,
     /// The classes whose methods the code of the program calls; `None` except in the declared world.
     pub(in crate::whole) called: Option<CalledClasses>,
@@ -50,16 +50,16 @@ pub(in crate::whole) struct Stale {
     pub(in crate::whole) nodes: FxHashSet<Node>,
     /// The nodes of removed code. The next update of the solution removes their inclusions.
     pub(in crate::whole) gone: FxHashSet<Node>,
-    /// The classes that may have become or ceased to be throwable types, and those that may have changed as throwable
-    /// types.
+    /// The classes that may have become or ceased to be throwable types, and the throwable types of which the
+    /// superclass, or the possibility of unknown subclasses, may have changed.
     pub(in crate::whole) types: FxHashSet<ClassName>,
     /// Under `--rta`, the dispatches whose targets must be restricted again to those that instantiated receivers
     /// select.
     pub(in crate::whole) unnarrowed: FxHashSet<DispatchId>,
     /// Under `--rta`, whether the set of reached code must be recomputed.
     pub(in crate::whole) is_unsearched: bool,
-    /// For each node whose inclusions were recomputed since the distances to open exceptions were last updated, the
-    /// previous inclusions of the node.
+    /// For each node whose inclusions were recomputed since the nodes' distances to places where exceptions of
+    /// unknown code arise were last updated, the previous inclusions of the node.
     pub(in crate::whole) included: FxHashMap<NodeId, Inclusions>,
 }
 

@@ -14,7 +14,7 @@ use crate::whole::proxies::made_at_run_time;
 use crate::whole::sites::FunctionSiteId;
 use crate::whole::solved::SolvedProgram;
 
-/// Builds the indices by which changes of classes find the dependent parts of a program. Also makes the dispatches of
+/// Builds the indices for finding the parts of a program that depend on a changed class. Also makes the dispatches of
 /// the program store which method each receiver selects.
 ///
 /// # Errors

@@ -33,7 +33,8 @@ pub(super) struct Intake<'a> {
 }
 
 impl<'a> Intake<'a> {
-    /// Borrows the parts of a program. Returns `None` if the program is not prepared for changes yet.
+    /// Borrows the parts of a program that are modified while changes of classes are applied. Returns `None` if the
+    /// program is not prepared for changes yet.
     pub(super) fn new(
         program: &'a mut SolvedProgram,
         ex: &'a mut Exceptions,
@@ -93,8 +94,9 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// Marks a method and its constructor nodes as stale. `code` is the present code of the method. Also adds a node
-    /// for each pair of a constructor and a constructed class that occurs in `code` and has no node yet.
+    /// Marks the node of a method as stale and, if the method is a constructor, its separate nodes for constructed
+    /// classes. `code` is the present code of the method. Also adds a separate node for each pair of a constructor
+    /// and a constructed class that occurs in `code` and has no node yet.
     pub(super) fn look_again(&mut self, id: MethodId, code: &CodeSummary) {
         self.touched.classes.insert(self.calls.classes.hierarchy.name(id.class));
         self.stale.methods.insert(id);

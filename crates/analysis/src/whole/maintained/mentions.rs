@@ -21,8 +21,9 @@ pub(in crate::whole) struct Named {
     classes: Vec<ClassName>,
     /// The types that the class throws, catches, or names in throws clauses.
     throwables: Vec<ClassName>,
-    /// Names that matter only if other code makes the named classes throwable types: names in promises of ghosts, and
-    /// catch types of rows that cover only exceptions that may arise at any instruction.
+    /// The classes whose names in the code matter only if other code makes these classes throwable types. The names
+    /// occur in promises of ghosts, and as catch types of rows that cover only exceptions that may arise at any
+    /// instruction.
     if_types: Vec<ClassName>,
 }
 

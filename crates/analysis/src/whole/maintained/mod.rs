@@ -51,13 +51,13 @@ pub struct MaintainedProgram {
     touched: Touched,
 }
 
-/// How far a program is prepared for its first change.
+/// Which part of the work that must precede the first change of a program is done.
 #[derive(Default)]
 enum Preparation {
     /// The program is solved, but not prepared for changes.
     #[default]
     None,
-    /// The indices by which changes find the dependent parts of the program are built.
+    /// The indices for finding the parts of the program that depend on a changed class are built.
     Indexed(Box<EditIndex>),
     /// The indices are built, and the incremental solver is computing the solution.
     Solving(Box<EditIndex>, Box<Incremental<Value>>),
@@ -139,11 +139,12 @@ impl MaintainedProgram {
     }
 
     /// Under `--rta`, recomputes the code that is reached from the entry points `entries`, and restricts the targets
-    /// of virtual calls to those that receivers created by this code select. Does nothing if the program is
-    /// [searched](MaintainedProgram::is_searched). Must be called before [`MaintainedProgram::settle`].
+    /// of virtual calls to those that receivers created by this code select. Does nothing if the set of reached code
+    /// is [up to date](MaintainedProgram::is_searched). Must be called before [`MaintainedProgram::settle`].
     ///
     /// # Errors
-    /// When the work is cancelled. Then the program is not searched, and the next call starts from the beginning.
+    /// When the work is cancelled. Then the set of reached code is still outdated, and the next call starts from the
+    /// beginning.
     pub fn reach_again(
         &mut self,
         ex: &mut Exceptions,
@@ -167,7 +168,7 @@ impl MaintainedProgram {
         let Some(stale) = &mut self.stale else { return Ok(()) };
         debug_assert!(
             !stale.is_unsearched,
-            "the code that entry points reach must be searched before the solution is updated"
+            "the set of reached code must be recomputed before the solution is updated"
         );
         solving::solve_again(&mut self.solved, ex, stale, &mut self.touched, fuel)?;
         self.stale = None;

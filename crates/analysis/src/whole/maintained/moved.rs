@@ -126,8 +126,8 @@ fn remove_code(intake: &mut Intake<'_>, gone: &[ClassId]) {
     }
 }
 
-/// Adds the code `come` of added classes to the program. These classes are the last ones in the hierarchy `new`, in
-/// the same order as their code.
+/// Adds the code `come` of added classes to the program. These classes are the last ones in the hierarchy `new`;
+/// `come` lists their code in the same order.
 fn place_code<'a>(
     intake: &mut Intake<'_>,
     new: &Hierarchy,

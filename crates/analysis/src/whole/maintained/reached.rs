@@ -24,7 +24,7 @@ pub(super) fn reach_again(
 ) -> Result<(), Cancelled> {
     let now = reachable(intake.calls, entries, &intake.calls.dispatches, fuel)?;
     let Some(before) = &intake.calls.reachable else {
-        always_assert::never!("an earlier search for reached code must have left its result in the program");
+        always_assert::never!("the program must have the result of an earlier search for reached code");
         return Ok(());
     };
     let dispatches = now.other_dispatches(before, fuel)?;

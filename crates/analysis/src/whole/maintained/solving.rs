@@ -80,8 +80,8 @@ pub(super) fn solve_again(
     Ok(())
 }
 
-/// Adds those stale nodes to the system of inclusions that are not in it yet. A node needs an id before another node
-/// can include it.
+/// Adds to the system of inclusions the stale nodes that it does not contain yet. A node needs an id before another
+/// node can include it.
 fn add_nodes(program: &mut SolvedProgram, stale: &Stale) {
     let methods: Vec<Node> = stale.methods.iter().flat_map(|it| nodes_of(program, *it)).collect();
     let (_, nodes, following) = program.parts();
@@ -93,9 +93,9 @@ fn add_nodes(program: &mut SolvedProgram, stale: &Stale) {
     }
 }
 
-/// Records in `touched` which facts about the inclusions of a node changed. `before` are the previous inclusions of
-/// the node. `moved` are the nodes whose distance to the nearest open exceptions changed, with their previous
-/// distances.
+/// Records in `touched` how the inclusions of a node changed. `before` are the node's previous inclusions. `moved`
+/// are the nodes whose distance to the nearest node where exceptions of unknown code arise changed, with their
+/// previous distances.
 fn touch_inclusions(
     program: &SolvedProgram,
     touched: &mut Touched,

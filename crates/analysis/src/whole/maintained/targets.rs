@@ -44,7 +44,7 @@ pub(super) fn settle_targets(intake: &mut Intake<'_>) {
     intake.stale.nodes(changed.into_iter().map(Node::Dispatch));
 }
 
-/// Returns the kinds of objects without a class file that the present program creates at run time.
+/// Returns the kinds of objects that the present program creates and whose classes exist only at run time.
 fn made_now(intake: &Intake<'_>) -> RuntimeObjects {
     let classes = makers().flat_map(|it| intake.index.mentions.of(it));
     let classes = classes.filter(|it| intake.calls.classes.hierarchy.role(**it) != Role::Jdk);

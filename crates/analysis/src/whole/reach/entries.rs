@@ -171,11 +171,13 @@ fn default_main(hierarchy: &Hierarchy, class: ClassId, descriptor: Descriptor) -
     found.into_iter().find(|&it| is_default(it))
 }
 
-/// Returns the `main` that the launcher of Java 21 chooses in a class that uses its preview features (JEP 445). The
-/// launcher examines the methods of the class, then those of each superclass. Static methods are preferred to
-/// instance methods, then methods with parameters to methods without. Static and default methods are not inherited.
-/// JEP 445 prefers all instance mains with parameters, in all superclasses, to those without. JDK 21.0.8 instead
-/// completes one class before the next, and rejects a `main` that does not return `void` only after choosing it.
+/// Returns the `main` that the launcher of Java 21 chooses in a class that uses preview features (JEP 445); `None` if
+/// it chooses none that can run. The launcher examines the class, then each superclass, and chooses from the first of
+/// them that declares a suitable method. In the class itself, static methods are preferred to instance methods; of
+/// superclasses, only instance methods are suitable. If this leaves several methods of the class, one with a
+/// `String[]` parameter is preferred to one without. Default methods of interfaces are not examined. A chosen `main`
+/// that does not return `void` is rejected, and no other is chosen. All this is what JDK 21.0.8 does. JEP 445
+/// differs: an instance main with a parameter in any superclass is preferred to all instance mains without.
 fn first_preview_main(hierarchy: &Hierarchy, class: ClassId) -> Option<MethodId> {
     let returns_nothing = |it: &Method| it.descriptor.bytes().ends_with(b")V");
     let chosen = above(hierarchy, class).find_map(|at| {

@@ -86,8 +86,8 @@ impl<'a> Search<'a> {
         self.queue.extend(functions.into_iter().map(Event::Function));
     }
 
-    /// Adds the methods that `method` may call, whose own code is unknown: all methods of its class, even private
-    /// ones. From then on [`Search::has_outside`] is true.
+    /// Adds to the search all methods of the class of `method`, even private ones, because the code of `method` is
+    /// unknown and may call them. From then on [`Search::has_outside`] is true.
     fn unseen(&mut self, method: MethodId) {
         self.meets_unseen = true;
         for index in 0..self.hierarchy().outline(method.class).methods.len() {

@@ -10,7 +10,7 @@ use super::search::Search;
 use crate::whole::implicit::upcalls;
 use crate::whole::reachable::From;
 
-/// The platform's classes whose methods the VM may call by itself.
+/// Classes of the platform whose methods the VM may call although no code calls them.
 const CALLED: [&str; 22] = [
     "java/lang/AssertionStatusDirectives",
     "java/lang/ClassLoader",
@@ -36,7 +36,7 @@ const CALLED: [&str; 22] = [
     "sun/misc/Launcher",
 ];
 
-/// The platform's classes that the VM instantiates by itself.
+/// Classes of the platform of which the VM may create objects although no code does.
 const MADE: [&str; 24] = [
     "java/lang/Class",
     "java/lang/Module",
@@ -64,7 +64,8 @@ const MADE: [&str; 24] = [
     "java/security/ProtectionDomain",
 ];
 
-/// Adds to a search the methods that the VM calls by itself, and the classes that it instantiates by itself.
+/// Adds to a search for reached code the methods that the VM may call although no code calls them, and the classes of
+/// which the VM may create objects although no code does.
 pub(super) fn start(search: &mut Search<'_>) {
     let class = |name: &str| ClassName::new(name.as_bytes());
     for id in CALLED.iter().filter_map(|it| search.hierarchy().class(class(it))).collect::<Vec<_>>() {

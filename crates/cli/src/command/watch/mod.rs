@@ -32,7 +32,7 @@ use crate::args::{
     WatchedMethodsArgs, WorldArgs,
 };
 use crate::command::explain::{Wanted, n_receivers};
-use crate::pass::are;
+use crate::pass::unreached_text;
 use crate::report::{Ended, Outcome};
 use crate::run::{defines_elsewhere, patterns, spec};
 use crate::{settings, whole};
@@ -69,8 +69,8 @@ struct News {
     first_event: Instant,
 }
 
-/// The news since the last printed cycle, that is, since the last printed update of the answer. The description of
-/// the next cycle is made from it.
+/// All news (changes of files) since an update of the answer was last printed. The summary of the next update is made
+/// from them.
 #[derive(Default)]
 struct Pending {
     kept: BTreeMap<String, String>,
@@ -203,7 +203,7 @@ struct Current<'a> {
     closing: Closing,
     /// The problems and notes of classes. The key is the index of the id of the class file.
     odd: BTreeMap<usize, (FileId, Odd)>,
-    /// The problems and notes that existed when the last cycle was printed, each with place and text.
+    /// The problems and notes that existed when the last update was printed, each with place and text.
     problems: Vec<(String, String)>,
     generation: u64,
 }
@@ -417,7 +417,7 @@ impl<'a> Current<'a> {
             }
             number += 1;
             jobs.send((number, self.live.job()))
-                .map_err(|_| anyhow!("a bug of ajar: the worker thread has ended"))?;
+                .map_err(|_| anyhow!("a bug of ajar: the worker thread has ended; please report it"))?;
         }
     }
 
@@ -521,7 +521,7 @@ impl<'a> Current<'a> {
         (changes, line)
     }
 
-    /// Prints a cycle without changes, with the reason why the update gave no new answer.
+    /// Prints the summary of an update that gave no new answer, with the reason `error`.
     fn not_told(&mut self, error: &anyhow::Error, pending: Pending, printer: &Printer) -> anyhow::Result<()> {
         self.generation += 1;
         let mut problems: Vec<(String, String)> = pending.kept.into_iter().collect();
@@ -566,7 +566,7 @@ impl<'a> Current<'a> {
         }
         let unreached: usize = odd.map(|it| it.n_unreached).sum();
         if unreached > 0 {
-            let what = format!("{} not reached from the entry points; left out", are(unreached));
+            let what = unreached_text(unreached);
             acc.push(("--rta".to_owned(), what));
         }
         acc
@@ -591,7 +591,7 @@ impl<'a> Current<'a> {
         if let Some(by) = state.shadowed {
             let by = feed.place(by).unwrap_or_default();
             odd.notes.push(said(format!(
-                "left out, because the definition of the class in {by} takes precedence"
+                "this definition of the class is left out, because the definition in {by} takes precedence"
             )));
             return odd;
         }
@@ -640,7 +640,7 @@ impl Pending {
 }
 
 fn failed(error: &anyhow::Error) -> (String, String) {
-    ("watch".to_owned(), format!("{error:#}; the last answer is kept"))
+    ("watch".to_owned(), format!("{error:#}; the answer before this change is kept"))
 }
 
 fn milliseconds(since: Instant) -> u64 {

@@ -1,12 +1,13 @@
-//! Sets of an edited universe have the same contents as those of a new one.
+//! Tests that the sets of an edited universe have the same contents as the sets of a new universe with the same
+//! types.
 
 use super::super::tests::{class, text, ty};
 use super::*;
 use crate::universe::SetId;
 use test_utils::rng::Rng;
 
-/// The operation that created a set. The operands are numbers of types for the first four operations, and numbers of
-/// sets created before for the other three.
+/// The operation that created a set. The operand of each of the first four operations is the number of a type; the
+/// operands of the last three are numbers of sets that earlier operations created.
 #[derive(Clone, Debug)]
 enum Made {
     Cone(usize),
@@ -82,8 +83,9 @@ fn names_of(history: &[Made], i: usize, acc: &mut Vec<usize>) {
     }
 }
 
-/// Returns the operations of a history that remain valid if the types in `out` are removed, and their sets. An
-/// operation remains valid if none of these types occurs in the operation or in those that created its operands.
+/// Returns the operations of a history that remain valid if the types in `out` are removed, and the sets that these
+/// operations created. An operation remains valid if none of these types occurs in the operation or in the operations
+/// that created its operands.
 fn living(history: &[Made], sets: &[SetId], out: &[usize]) -> (Vec<Made>, Vec<SetId>) {
     let mut place = vec![None; history.len()];
     let (mut kept, mut kept_sets) = (Vec::new(), Vec::new());
@@ -93,7 +95,8 @@ fn living(history: &[Made], sets: &[SetId], out: &[usize]) -> (Vec<Made>, Vec<Se
         if names.iter().any(|it| out.contains(it)) {
             continue;
         }
-        let at = |it: usize| place[it].expect("the operands of a valid set must be valid, too");
+        let at =
+            |it: usize| place[it].expect("the operands of an operation that remains valid must remain valid");
         let moved = match history[i] {
             Made::Join(a, b) => Made::Join(at(a), at(b)),
             Made::Meet(a, b) => Made::Meet(at(a), at(b)),
@@ -107,15 +110,15 @@ fn living(history: &[Made], sets: &[SetId], out: &[usize]) -> (Vec<Made>, Vec<Se
     (kept, kept_sets)
 }
 
-/// Changes a universe with the types `before` into one with the types `types`: removes the types in `out`, then adds
-/// those of them that are in `types`. Returns `false` if the universe refuses one of these edits.
+/// Changes the types of a universe from `before` to `types`: removes the types with the numbers in `out`, then adds
+/// each of them that is present in `types`. Returns `false` if the universe refuses one of these edits.
 fn edit(universe: &mut Universe, before: &Types, types: &Types, out: &[usize]) -> bool {
     let all_gone =
         out.iter().rev().filter(|it| before[**it].is_some()).all(|it| universe.remove(class(&name(*it))));
     all_gone && out.iter().filter_map(|&it| throwable(types, it)).all(|it| universe.add(it))
 }
 
-/// Appends at most five random operations to a history, and the sets that they create to `sets`.
+/// Appends at most five random operations to `history`, and the sets that these operations create to `sets`.
 fn more(
     universe: &mut Universe,
     types: &Types,
@@ -142,9 +145,8 @@ fn more(
     }
 }
 
-/// Asserts that the sets of an edited universe have the same contents as those of a new editable universe and of a
-/// new one that is not editable. Returns the number of sets that contain no object but have another id than the empty
-/// set.
+/// Asserts that the sets of an edited universe have the same contents as the sets of two new universes, one editable
+/// and one not. Returns the number of sets that contain no object although their id is not that of the empty set.
 fn compare(universe: &mut Universe, types: &Types, history: &[Made], sets: &[SetId], what: &str) -> usize {
     let (mut new, mut plain) = (Universe::editable(&all_of(types)), Universe::new(&all_of(types)));
     let (fresh, plain_sets) = (make_all(&mut new, history), make_all(&mut plain, history));
@@ -152,7 +154,7 @@ fn compare(universe: &mut Universe, types: &Types, history: &[Made], sets: &[Set
     let said = |it: &Universe, set: SetId| (text(it, set), it.parts_within(set), it.classes(set));
     let mut hollow = 0;
     for (i, (&ours, (&theirs, &plains))) in sets.iter().zip(fresh.iter().zip(&plain_sets)).enumerate() {
-        let about = || format!("universes compared: {what}, set {i} of {history:?}, types {types:?}");
+        let about = || format!("the universes differ ({what}) in set {i} of {history:?}; types {types:?}");
         assert_eq!(said(universe, ours), said(&new, theirs), "{}", about());
         assert_eq!(said(universe, ours), said(&plain, plains), "{}", about());
         assert_eq!(universe.is_nothing(ours), plains == SetId::EMPTY, "{}", about());
@@ -270,12 +272,12 @@ fn a_set_of_types_to_come_is_empty_until_one_is_added() {
 #[test]
 fn types_that_existing_sets_cannot_place_are_refused() {
     let mut it = Universe::editable(&[ty("T", "", true), ty("Fin", "T", false), ty("X", "?", true)]);
-    assert!(!it.add(ty("N", "Fin", true)), "N must be refused, because Fin has no unknown subclasses");
+    assert!(!it.add(ty("N", "Fin", true)), "adding N must be refused, because Fin has no unknown subclasses");
     assert!(it.add(ty("N", "X", true)));
-    assert!(!it.remove(class("X")), "X must not be removed, because N is below X");
-    assert!(!it.add(ty("X", "T", true)), "X must be refused, because X is present");
+    assert!(!it.remove(class("X")), "removing X must be refused, because N is below X");
+    assert!(!it.add(ty("X", "T", true)), "adding X must be refused, because X is present");
     let mut it = Universe::editable(&[ty("T", "", true), ty("N", "X", true)]);
-    assert!(!it.add(ty("X", "T", true)), "X must be refused, because its subclass N is present");
+    assert!(!it.add(ty("X", "T", true)), "adding X must be refused, because its subclass N is present");
     let mut it = Universe::new(&[ty("T", "", true)]);
     assert!(
         !it.add(ty("N", "T", true)) && !it.remove(class("T")),

@@ -20,8 +20,8 @@ pub(super) enum Receiver {
 pub struct RunGroup {
     /// The method that contains the call: `p/C.c0(Lp/I;)V`.
     pub caller: String,
-    /// The runs of the call: one for each receiver together with each initialiser that may fail, and one for each
-    /// receiver without a failing initialiser.
+    /// The runs of the call. For each receiver, there is one run for each initialiser that can fail, in which that
+    /// initialiser fails, and one run in which no initialiser fails.
     pub runs: Vec<Run>,
     /// Whether the runs show every exception that a method reached by the call can throw, provided that no class of
     /// the program is missing.
@@ -35,8 +35,8 @@ pub struct Run {
     pub case: Case,
     /// The method that the case calls: `p/Call0.r0(I)V`.
     pub method: String,
-    /// The class of the exception that the failing initialiser throws, if it is run; `None` if no initialiser fails
-    /// in this run.
+    /// The class of the exception that an initialiser throws in this run, provided that the run reaches that
+    /// initialiser; `None` if no initialiser fails in this run.
     pub failing: Option<String>,
 }
 
@@ -61,7 +61,7 @@ impl Structure {
         it == of || self.exceptions[it].parent.is_ok_and(|it| self.is_exception_below(it, of))
     }
 
-    /// The names of each throwable class of the program and of its superclass.
+    /// Pairs of class names: each throwable class of the program, and its superclass.
     pub fn thrown_classes(&self) -> Vec<(String, String)> {
         let mut acc = Vec::new();
         for (i, it) in self.exceptions.iter().enumerate() {
@@ -76,7 +76,8 @@ impl Structure {
         (0..self.types.len()).any(|it| self.failure(it) == class)
     }
 
-    /// All calls of the program, each with all its runs.
+    /// For each call of the program: all runs that make the call, and the method that contains it. The runs differ in
+    /// the receiver and in the initialiser that fails.
     pub fn runs(&self) -> Vec<RunGroup> {
         (0..self.calls.len()).map(|it| self.group(it)).collect()
     }

@@ -167,7 +167,7 @@ impl Structure {
         }
     }
 
-    /// Chooses the methods of a type. Their bodies may refer to all types.
+    /// Chooses the methods of a type. Their bodies may refer to all types of the program.
     fn write(&mut self, rng: &mut Rng, at: usize) {
         let mut methods = Vec::new();
         for name in ['m', 'k', 'n', 'h', 's'] {

@@ -25,7 +25,7 @@ const SHAPES: [(&str, Count); 54] = [
     ("default method that calls a method on this", |it| {
         it.count_methods(|at, m| it.is_interface(at) && m.is_default() && matches!(m.body, Body::OnThis(_)))
     }),
-    ("default method of a superinterface, called by name", |it| {
+    ("default method of a superinterface, called as `I.super.m()`", |it| {
         it.count_methods(|at, m| {
             let is_default =
                 |of| it.is_interface(of) && it.method(of, m.name).is_some_and(Method::is_default);
@@ -111,7 +111,7 @@ const SHAPES: [(&str, Count); 54] = [
     }),
     // Classes.
     ("abstract class", |it| it.count_types(|at| it.types[at].is_abstract)),
-    ("method of the superclass, called by name", |it| {
+    ("method of the superclass, called as `super.m()`", |it| {
         it.count_methods(|_, m| matches!(m.body, Body::Super(of) if !it.is_interface(of) && it.method(of, m.name).is_some()))
     }),
     ("call of a method on this in a constructor", |it| {
@@ -121,10 +121,10 @@ const SHAPES: [(&str, Count); 54] = [
         let calls = |at: usize| matches!(it.types[at].constructor, Some(Body::OnThis(_)));
         it.count_types(|at| it.types[at].constructor.is_some() && it.types[at].parent.is_some_and(calls))
     }),
-    ("call in a constructor on another object, stored to the local of this", |it| {
+    ("constructor that stores another object to local 0 and calls a method on it", |it| {
         it.count_types(|at| matches!(it.types[at].constructor, Some(Body::OnReplaced(..))))
     }),
-    ("call in a method on another object, stored to the local of this", |it| {
+    ("method that stores another object to local 0 and calls a method on it", |it| {
         it.count_methods(|_, m| matches!(m.body, Body::OnReplaced(..)))
     }),
     // Function objects.
@@ -170,7 +170,8 @@ impl Method {
         self.visible == Visible::Private
     }
 
-    /// Whether the method is a default method, if it belongs to an interface.
+    /// Whether the method is a default method, provided that it belongs to an interface: it is neither static,
+    /// abstract nor private.
     fn is_default(&self) -> bool {
         !self.is_static && !self.is_abstract && !self.is_private()
     }
@@ -191,8 +192,8 @@ impl Structure {
         (0..self.types.len()).map(of).sum()
     }
 
-    /// Counts the method bodies for which `is` holds, and the calls in `calls` that do what such a body does. `is`
-    /// gets the index of the type that contains the body or call.
+    /// Counts the method bodies for which `is` holds, and the elements of [`Structure::calls`] that do the same as
+    /// such a body. `is` gets the index of the type that contains the body or call.
     fn count_bodies(&self, is: impl Fn(usize, Body) -> bool) -> usize {
         let calls = self.count_calls(|at, kind| match kind {
             CallKind::Static(of) => is(at, Body::Static(of)),
@@ -274,8 +275,8 @@ impl Structure {
         self.method(at, name).is_none() && n_defaults(&self.candidates(at, name)) > 1
     }
 
-    /// Counts the concrete classes that select the method `m` or `k` from their interfaces, if `is` holds for the
-    /// maximally specific methods of this name.
+    /// Counts the pairs of a concrete class and a name (`m` or `k`) for which neither the class nor a superclass
+    /// declares the method, and `is` holds for the maximally specific methods of this name in the superinterfaces.
     fn count_selections(&self, is: impl Fn(&[&Method]) -> bool) -> usize {
         let selects = |at: usize, name| {
             self.is_concrete(at) && !self.has_in_classes(at, name) && is(&self.candidates(at, name))

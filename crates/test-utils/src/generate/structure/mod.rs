@@ -19,7 +19,7 @@ pub use cases::{Run, RunGroup};
 
 use crate::asm::{AsmError, Assembled};
 
-/// A random program. [`Structure::change`] edits it as a programmer would, one class after another.
+/// A random program. [`Structure::change`] edits the program as a programmer would, one class after another.
 #[derive(Clone, Debug)]
 pub struct Structure {
     /// The package that contains all packages of the program.
@@ -43,7 +43,8 @@ struct Type {
     interfaces: Vec<usize>,
     /// Whether the type is sealed, so that it lists its subtypes as permitted.
     is_sealed: bool,
-    /// The type that this type names as its nest host, and whether that host lists this type as a member.
+    /// The type that this type names as its nest host, and whether that host lists this type as a member; `None` if
+    /// this type names no nest host.
     host: Option<(usize, bool)>,
     has_initializer: bool,
     methods: Vec<Method>,
@@ -82,7 +83,7 @@ enum Visible {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Body {
     Nothing,
-    /// Throws a new exception of this class.
+    /// Throws a new exception of the class with this index.
     Throw(usize),
     /// Calls the method of the same name in a direct supertype.
     Super(usize),
@@ -120,7 +121,7 @@ enum FunctionCode {
     New(usize),
 }
 
-/// A method that makes one call.
+/// A method that makes one call, or throws its parameter instead.
 #[derive(Clone, Debug)]
 struct Call {
     /// The type that contains the method (`Ok`), or the package of a separate class that contains the method (`Err`).
@@ -133,7 +134,8 @@ struct Call {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CallKind {
-    /// A call of the method of this name on an object of this type, which the method gets as its parameter.
+    /// Calls the method of this name on the parameter of the method that contains the call; the parameter has this
+    /// type.
     Virtual(usize, char),
     Static(usize),
     /// Creates an object of the type: by the constructor with a parameter if the flag is set, otherwise by the one
@@ -141,14 +143,16 @@ enum CallKind {
     New(usize, bool),
     /// Creates an object of the type, and calls its private method `h`.
     Private(usize),
-    /// Throws an exception of this class, which the method gets as its parameter.
+    /// Throws the parameter of the method that contains this code; the parameter is an exception of this class.
     Raise(usize),
 }
 
 const CONTROL: &str = "Control";
 
 impl Structure {
-    /// Assembles the class files: one for each type, each exception and each call, and the factories.
+    /// Assembles all classes of the program: the types, the exception classes, the class `Control`, a factory class
+    /// for each package, whose methods create the receivers of calls, and for each call a class whose methods start
+    /// the runs of the call.
     ///
     /// # Errors
     /// Fails if the assembler fails, which only a bug in this generator can cause.

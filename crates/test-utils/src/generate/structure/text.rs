@@ -62,8 +62,8 @@ impl Structure {
         acc
     }
 
-    /// The ghosts of the program, each with the exceptions that it promises never to throw, in
-    /// the form that [`crate::ghosts::with_ghosts`] takes.
+    /// For each ghost of the program, the exceptions that the ghost promises never to throw. The map has the form
+    /// that [`crate::ghosts::with_ghosts`] requires.
     pub(super) fn ghosts(&self) -> BTreeMap<String, Vec<String>> {
         let mut acc = BTreeMap::new();
         for (i, it) in self.types.iter().enumerate() {
@@ -102,18 +102,19 @@ impl Structure {
         format!("{}/{package}/Make", self.root)
     }
 
-    /// The name of the class whose methods `r0`, `r1`, … start the runs of the call.
+    /// The name of the class whose methods `r0`, `r1`, … start the runs of the call with the index `it`.
     pub(super) fn call_name(&self, it: usize) -> String {
         let package = self.calls[it].at.map_or_else(|it| it, |it| self.types[it].package);
         format!("{}/{package}/Call{it}", self.root)
     }
 
-    /// The name of the class that contains the call.
+    /// The name of the class that contains the call with the index `it`.
     pub(super) fn caller_name(&self, it: usize) -> String {
         self.calls[it].at.map_or_else(|_| self.call_name(it), |it| self.name(it))
     }
 
-    /// The descriptor of the parameter of the method that contains the call; empty if the method has none.
+    /// The descriptor of the parameter of the method that contains the call with the index `it`; empty if this method
+    /// has no parameter.
     pub(super) fn parameter(&self, it: usize) -> String {
         match self.calls[it].kind {
             CallKind::Virtual(named, _) => format!("L{};", self.name(named)),
@@ -272,8 +273,9 @@ impl Structure {
         format!("{} {invoke} {}.h()V\n", new(&self.name(of)), self.name(of))
     }
 
-    /// The assembler text of a class whose static methods create the objects and function objects of a package for
-    /// the classes that start runs.
+    /// The assembler text of the factory class of a package. Its static methods create the receivers of calls, which
+    /// are objects of the package's classes and function objects of its interfaces. The classes that start runs call
+    /// these methods.
     fn factory(&self, package: char) -> String {
         let name = self.factory_name(package);
         let mut out = format!(".class public super {name}\n.version 55.0\n");
