@@ -9,7 +9,7 @@ use classfile::names::{ClassName, Descriptor, MemberRef, Name};
 use classfile::pool::{Entry, PoolIndex};
 
 use super::lean;
-use super::machine::{Step, SymbolicMachine, fault};
+use super::machine::{Step, SymbolicMachine, fault, save_dropped};
 use super::symbolic::{Content, Slot};
 use crate::body::{CallKind, Check, Expr, ExprId, Instr, InstrId, SwitchTable, Var, from_index};
 use crate::ops::{BinaryOp, Elem, Kind, UnOp};
@@ -80,14 +80,14 @@ impl Lowerer<'_, '_, '_> {
                     return Err(fault("the return instruction does not fit the result type of the method"));
                 }
                 let value = if kind.is_some() { Some(self.m.pop::<1>()?[0].0) } else { None };
-                self.m.save_dropped()?;
+                save_dropped(&mut self.m)?;
                 self.m.emit(Instr::Return(value));
             }
             Insn::Throw => {
                 self.m.operand(0)?;
                 self.m.assert_not_null(0)?;
                 let [value] = self.m.pop::<1>()?;
-                self.m.save_dropped()?;
+                save_dropped(&mut self.m)?;
                 self.m.emit(Instr::Throw(value.0));
             }
             Insn::GetStatic(index) => {

@@ -201,27 +201,7 @@ impl SymbolicMachine<'_> {
     /// Saves the stack entries below index `end` that read the heap to temporaries, before an effect or a later heap
     /// read.
     pub(super) fn save_heap(&mut self, end: usize) -> Step<()> {
-        self.save_entries(end, |it| it.heap)
-    }
-
-    /// Saves all stack entries that read the heap or resolve a class to temporaries, before the code leaves the method
-    /// and thereby drops the stack.
-    pub(super) fn save_dropped(&mut self) -> Step<()> {
-        self.save_entries(self.stack.slots.len(), |it| it.heap || it.resolves)
-    }
-
-    /// Saves the stack entries below index `end` for which `is_saved` returns `true` to temporaries.
-    fn save_entries(&mut self, end: usize, is_saved: impl Fn(&Slot) -> bool) -> Step<()> {
-        for i in 0..end {
-            if is_saved(&self.stack.slots[i]) {
-                let Slot { item: Content::Value(e), kind, .. } = self.stack.slots[i] else { continue };
-                let var = self.temp(kind)?;
-                self.emit(Instr::Assign(var, e));
-                let e = self.b.expr(Expr::Var(var));
-                self.stack.slots[i] = Slot::var(e, var);
-            }
-        }
-        Ok(())
+        save_entries(self, end, |it| it.heap)
     }
 
     /// Saves the stack entry at depth `below` to a temporary unless it is a constant or a variable, so that both an
@@ -416,4 +396,24 @@ impl SymbolicMachine<'_> {
         let e = self.b.expr(Expr::Binary(op, a.0, b.0));
         self.push(a.1.join(b.1, e, op.kinds().2))
     }
+}
+
+/// Saves all stack entries that read the heap or resolve a class to temporaries, before the code leaves the method and
+/// thereby drops the stack.
+pub(super) fn save_dropped(m: &mut SymbolicMachine<'_>) -> Step<()> {
+    save_entries(m, m.stack.slots.len(), |it| it.heap || it.resolves)
+}
+
+/// Saves the stack entries below index `end` for which `is_saved` returns `true` to temporaries.
+fn save_entries(m: &mut SymbolicMachine<'_>, end: usize, is_saved: impl Fn(&Slot) -> bool) -> Step<()> {
+    for i in 0..end {
+        if is_saved(&m.stack.slots[i]) {
+            let Slot { item: Content::Value(e), kind, .. } = m.stack.slots[i] else { continue };
+            let var = m.temp(kind)?;
+            m.emit(Instr::Assign(var, e));
+            let e = m.b.expr(Expr::Var(var));
+            m.stack.slots[i] = Slot::var(e, var);
+        }
+    }
+    Ok(())
 }
