@@ -184,8 +184,8 @@ fn callee(program: &Program, facts: &Method, at: u32) -> Option<NameId> {
     linked.into_iter().filter(open).min_by_key(|&it| program.names.text(it))
 }
 
-/// Returns `node` with the exceptions `parts` instead of its own exceptions. With `open`, the new set is open; the
-/// pair holds the open set, from which the excluded types are taken, and the reason why the set is open.
+/// Returns `node` with its exceptions replaced by `parts`. If `open` is given, the new set is open: it excludes the
+/// types that the open set in the pair excludes, and has the reason in the pair.
 fn with_set(program: &Program, node: &Json, parts: &BTreeSet<Part>, open: Option<(&Piece, Json)>) -> Json {
     let Json::Object(members) = node else { return node.clone() };
     let mut acc = Vec::with_capacity(members.len());

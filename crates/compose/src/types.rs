@@ -122,7 +122,7 @@ impl Types {
         (!(apart(a, b) && apart(b, a))).then_some(if a.cone { b } else { a })
     }
 
-    /// Returns whether `part` is certainly contained in the open set.
+    /// Returns whether all exceptions of `part` certainly belong to the open set that `piece` holds.
     pub(super) fn is_within(&self, part: Part, piece: &Piece) -> bool {
         self.is_in_some(part, &piece.within) && piece.except.iter().all(|&it| self.meet(part, it).is_none())
     }

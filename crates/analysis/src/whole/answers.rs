@@ -35,7 +35,7 @@ pub enum CallWord {
     /// A call by reflection, of code that is found by name. The exceptions of the code come back wrapped, except
     /// those of a call by `Class.newInstance`, which come back unchanged.
     Reflect,
-    /// A call of a class loader to load a class.
+    /// The JVM calls a class loader of the program to load a class.
     Load,
     /// A call of a method that a class defines for serialization, made when objects of the class are written or read.
     Serialization,

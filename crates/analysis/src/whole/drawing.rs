@@ -144,7 +144,7 @@ struct Raised<'a> {
 }
 
 /// Returns the link errors of the constants of `failing` that the instruction `instr` resolves. The `bool` is true if
-/// the constant may be resolved earlier in the bytecode than the instruction, as operands of the instruction may.
+/// the constant belongs to an operand, so that bytecode before the instruction may resolve it.
 fn failing_at(body: &Body, instr: InstrId, failing: &[(Resolved, LinkError)]) -> Vec<(LinkError, bool)> {
     if failing.is_empty() {
         return Vec::new();

@@ -162,7 +162,7 @@ pub struct End {
     pub instr: String,
     /// The pc of the node's instruction. For a removed edge, it is the pc in the old code.
     pub pc: Option<u16>,
-    /// The kind of the node, with its exceptions.
+    /// The kind of the node; the kind of an exceptional node holds the exceptions in flight there.
     pub kind: EndKind,
 }
 

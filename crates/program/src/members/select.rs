@@ -67,8 +67,8 @@ fn select_if(
 }
 
 /// Returns the present methods that a receiver of class `receiver` may select for a reference that resolves to
-/// `resolved`; `selected` is what [`select`] or [`select_interface`] returns for them. There are several if default
-/// methods conflict and an absent interface may override all of them but one.
+/// `resolved`; `selected` is what [`select`] or [`select_interface`] returns for `receiver` and `resolved`. There
+/// are several methods if default methods conflict and an absent interface may override all of them but one.
 pub fn selectable(h: &Hierarchy, receiver: ClassId, resolved: MethodId, selected: Selected) -> Vec<MethodId> {
     match selected {
         Selected::Method(it) | Selected::Unknown { beyond: Some(it), .. } => vec![it],

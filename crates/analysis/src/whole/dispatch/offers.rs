@@ -117,8 +117,8 @@ fn is_new_in(table: &Dispatches, class: ClassId, name: Name, descriptor: Descrip
     new_supers(&table.hierarchy, class).any(|it| declares_selectable(&table.hierarchy, it, name, descriptor))
 }
 
-/// Adds to a dispatch what objects of a class select if the class itself declares `method`, which has the name and
-/// descriptor of the dispatch.
+/// Adds to a dispatch the target or error that receivers of the class `class` select. The class itself must declare
+/// `method`, a method with the name and descriptor of the dispatch.
 fn offer_selection(table: &mut Dispatches, id: DispatchId, class: ClassId, method: MethodId) {
     let flags = declared(&table.hierarchy, method).flags;
     let dispatch = &table.all[id.index()];
