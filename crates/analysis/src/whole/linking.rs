@@ -112,23 +112,28 @@ fn handle_errors(calls: &CallTable, caller: ClassId, handle: MethodHandle) -> Ve
     if let Some(error) = class_constant_error(calls, caller, it.class) {
         return vec![error];
     }
-    let mut acc: Vec<LinkError> = type_errors(calls, caller, it.descriptor).collect();
-    acc.extend(match handle.kind {
-        HandleKind::GetField => field_error(calls, Accessor::of_handle(caller), handle.member, Access::Get),
-        HandleKind::PutField => field_error(calls, Accessor::of_handle(caller), handle.member, Access::Put),
-        HandleKind::GetStatic => {
-            field_error(calls, Accessor::of_handle(caller), handle.member, Access::GetStatic)
+    let field = |access| {
+        let error = field_error(calls, Accessor::of_handle(caller), handle.member, access);
+        // A field of the other kind, static instead of not static or the other way round, counts as not accessible.
+        match error {
+            Some(LinkError::IncompatibleClassChange) => vec![LinkError::IllegalAccess],
+            other => other.into_iter().collect(),
         }
-        HandleKind::PutStatic => {
-            field_error(calls, Accessor::of_handle(caller), handle.member, Access::PutStatic)
-        }
+    };
+    match handle.kind {
+        HandleKind::GetField => field(Access::Get),
+        HandleKind::PutField => field(Access::Put),
+        HandleKind::GetStatic => field(Access::GetStatic),
+        HandleKind::PutStatic => field(Access::PutStatic),
         HandleKind::InvokeVirtual
         | HandleKind::InvokeStatic
         | HandleKind::InvokeSpecial
         | HandleKind::NewInvokeSpecial
-        | HandleKind::InvokeInterface => method_handle_error(calls, caller, handle),
-    });
-    acc
+        | HandleKind::InvokeInterface => {
+            let types = type_errors(calls, caller, it.descriptor);
+            types.chain(method_handle_error(calls, caller, handle)).collect()
+        }
+    }
 }
 
 fn method_handle_error(calls: &CallTable, caller: ClassId, handle: MethodHandle) -> Option<LinkError> {
@@ -144,9 +149,6 @@ fn method_handle_error(calls: &CallTable, caller: ClassId, handle: MethodHandle)
     };
     let flags = declared(hierarchy, method).flags;
     let constructs = handle.kind == HandleKind::NewInvokeSpecial;
-    if constructs && hierarchy.name(method.class) != it.class {
-        return Some(LinkError::NoSuchMethod);
-    }
     // Only code of its own package may create objects with a protected constructor of another class.
     let is_far = constructs
         && flags.is_protected()
@@ -154,6 +156,9 @@ fn method_handle_error(calls: &CallTable, caller: ClassId, handle: MethodHandle)
     // The JVM checks access first.
     if is_far || may_access_method(hierarchy, caller, it.class, method) == Below::No {
         return Some(LinkError::IllegalAccess);
+    }
+    if constructs && hierarchy.name(method.class) != it.class {
+        return Some(LinkError::NoSuchMethod);
     }
     let is_other_kind = flags.is_static() != (handle.kind == HandleKind::InvokeStatic);
     is_other_kind.then_some(LinkError::IncompatibleClassChange)

@@ -133,7 +133,7 @@ fn recompute_function_outcomes(table: &mut Dispatches, site: FunctionSiteId, fun
         supers = function_supers(&it.hierarchy, function);
         offer_function(it, site, function);
         if leaves(it, &supers) {
-            let signature = |&descriptor| Signature { name: function.name, descriptor, interface: true };
+            let signature = |&descriptor| Signature { name: function.name, descriptor };
             let signatures = function.descriptors.iter().map(signature);
             anywhere.extend(signatures.map(|it| (it, Target::Glue(site))));
         }

@@ -111,7 +111,7 @@ impl Dispatch {
     /// Returns what the calls name besides the class.
     fn signature(&self) -> Signature {
         let it = self.method.get();
-        Signature { name: it.name, descriptor: it.descriptor, interface: self.interface }
+        Signature { name: it.name, descriptor: it.descriptor }
     }
 
     /// Whether the receivers of the calls may belong to a class that has an absent supertype. Through this supertype,
@@ -397,7 +397,7 @@ impl Dispatches {
             open_by_receiver: None,
         });
         if let Some(index) = &mut self.outcome_index {
-            index.asked(id, Signature { name: names.name, descriptor: names.descriptor, interface });
+            index.asked(id, Signature { name: names.name, descriptor: names.descriptor });
         }
         self.ids.insert((method, interface), id);
         self.by_name.entry((names.class, names.name, names.descriptor)).or_default().push(id);

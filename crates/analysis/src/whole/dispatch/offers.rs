@@ -360,10 +360,8 @@ fn offer_possible(
             continue;
         }
         let site = FunctionSiteId::from_index(i);
-        // The superclass of a function object is Object, so only calls of interface methods may have it as receiver.
-        let asked = |&descriptor: &Descriptor| {
-            by_signature.get(&Signature { name: function.name, descriptor, interface: true })
-        };
+        let asked =
+            |&descriptor: &Descriptor| by_signature.get(&Signature { name: function.name, descriptor });
         let mut ids: Vec<DispatchId> =
             function.descriptors.iter().filter_map(asked).flatten().copied().collect();
         ids.sort_unstable();
@@ -388,13 +386,16 @@ pub(super) fn selected_outside(table: &Dispatches, class: ClassId) -> Vec<(Signa
         Some(Link::Present(it)) if hierarchy.outside_above(it).is_some() => hierarchy.supers(it),
         _ => &[],
     };
-    // A class whose superclasses are all known may be below unknown interfaces only.
-    let kinds: &[bool] = if hierarchy.outside_superclass(class).is_some() { &[true, false] } else { &[true] };
     let mut acc: Vec<(Signature, Target)> = Vec::new();
-    for &above in hierarchy.supers(class).iter().filter(|it| covered.binary_search(it).is_err()) {
+    for &above in hierarchy.supers(class) {
+        let is_covered = covered.binary_search(&above).is_ok();
         for (index, it) in hierarchy.outline(above).methods.iter().enumerate() {
             let flags = it.flags;
             if flags.is_static() || flags.is_private() || flags.is_abstract() || it.name == constructor() {
+                continue;
+            }
+            // If a new interface declares the method, too, the class selects anew.
+            if is_covered && !is_new_in(table, class, it.name, it.descriptor) {
                 continue;
             }
             let method = MethodId::new(above, index);
@@ -409,10 +410,9 @@ pub(super) fn selected_outside(table: &Dispatches, class: ClassId) -> Vec<(Signa
                     declares_selectable(hierarchy, below, name, descriptor)
                         || hierarchy.is_interface(selected.class) && is_new_in(table, below, name, descriptor)
                 };
-                let offer =
-                    |interface: bool| (Signature { name, descriptor, interface }, Target::Method(selected));
-                if !acc.contains(&offer(true)) && is_live(table, class, chooses) {
-                    acc.extend(kinds.iter().map(|&it| offer(it)));
+                let offer = (Signature { name, descriptor }, Target::Method(selected));
+                if !acc.contains(&offer) && is_live(table, class, chooses) {
+                    acc.push(offer);
                 }
             }
         }

@@ -32,8 +32,6 @@ pub(super) struct Signature {
     pub(super) name: Name,
     /// The descriptor of the method.
     pub(super) descriptor: Descriptor,
-    /// Whether the calls name a method of an interface (`CONSTANT_InterfaceMethodref`).
-    pub(super) interface: bool,
 }
 
 /// A set of receivers that select the same targets.
