@@ -394,7 +394,7 @@ pub(super) fn selected_outside(table: &Dispatches, class: ClassId) -> Vec<(Signa
             if flags.is_static() || flags.is_private() || flags.is_abstract() || it.name == constructor() {
                 continue;
             }
-            // If a new interface declares the method, too, the class selects anew.
+            // If a new interface declares the method, too, the class may select another method.
             if is_covered && !is_new_in(table, class, it.name, it.descriptor) {
                 continue;
             }
