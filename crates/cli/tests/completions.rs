@@ -169,7 +169,7 @@ fn is_own(kind: CallWord) -> bool {
     matches!(kind, CallWord::Virtual | CallWord::Interface | CallWord::Special | CallWord::Static)
 }
 
-/// Whether the open call at an instruction also covers this other call there.
+/// Whether the open call `own` at an instruction also covers `call`, another call at the same instruction.
 ///
 /// Callbacks that the platform makes when it is called are listed beside the call from a table. It only adds names;
 /// no answer depends on it (`flow::callbacks`). If even the called class is unknown, the method may belong to the

@@ -32,7 +32,7 @@ struct Seen {
     normal: usize,
     exceptional: usize,
     missing: usize,
-    /// The number of methods whose lean body is smaller, or for whose summary fewer assertions were proved.
+    /// The number of methods whose lean body is smaller, and of methods in whose summary fewer assertions are proved.
     lean: usize,
     settled: usize,
     wrong: Vec<String>,

@@ -114,7 +114,7 @@ pub struct Session {
     /// The files whose classes are shown, in order.
     shown: Arc<[FileId]>,
     places: Arc<FxHashMap<FileId, usize>>,
-    /// The shown files for whose classes no answer was computed yet.
+    /// The shown files with classes that have no computed answer yet.
     unasked: Arc<FxHashSet<FileId>>,
     /// The files whose classes changed since the last answer.
     edited: FxHashSet<FileId>,

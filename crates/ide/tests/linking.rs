@@ -17,7 +17,7 @@ use predicted::throws;
 const VERSIONS: [u16; 5] = [50, 52, 53, 55, 61];
 
 /// The instructions that resolve a class; `X` stands for its name.
-const CLASSES: [(&str, &str); 8] = [
+const CLASSES: [(&str, &str); 9] = [
     ("ldc", " ldc class X\n pop\n"),
     ("ldc_array", " ldc class [LX;\n pop\n"),
     ("instanceof", " NEW\n instanceof X\n pop\n"),
@@ -25,6 +25,7 @@ const CLASSES: [(&str, &str); 8] = [
     ("checkcast", " NEW\n checkcast X\n pop\n"),
     ("checkcast_array", " NEW\n checkcast [[LX;\n pop\n"),
     ("anewarray", " iconst_1\n anewarray X\n pop\n"),
+    ("clone", " aconst_null\n invokevirtual [LX;.clone()Ljava/lang/Object;\n pop\n"),
     ("multianewarray", " iconst_1\n iconst_1\n multianewarray [[LX; 2\n pop\n"),
 ];
 
@@ -61,6 +62,10 @@ const LAMBDAS: &str = "invokestatic java/lang/invoke/LambdaMetafactory.metafacto
     Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;\
     Ljava/lang/invoke/MethodType;Ljava/lang/invoke/MethodHandle;Ljava/lang/invoke/MethodType;)\
     Ljava/lang/invoke/CallSite;";
+
+const RECORDS: &str = "invokestatic java/lang/runtime/ObjectMethods.bootstrap(\
+    Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/TypeDescriptor;\
+    Ljava/lang/Class;Ljava/lang/String;[Ljava/lang/invoke/MethodHandle;)Ljava/lang/Object;";
 
 const NEW: &str = "new java/lang/Object\n dup\n invokespecial java/lang/Object.<init>()V";
 
@@ -118,6 +123,23 @@ fn handles(class: &str, of: &str, is_own: bool, cells: &mut Vec<Cell>) -> String
     make("static_gone", &format!("invokestatic {of}.gone()V"), "", "nop");
     make("virtual_gone", &format!("invokevirtual {of}.gone()V"), &format!("L{of};"), "aconst_null");
     make("new_gone", &format!("newinvokespecial {of}.<init>(Z)V"), "Z", "iconst_0");
+    // Function objects take no handles to fields, so these are arguments of the method that makes `toString` of records.
+    for (kind, _, _) in FIELDS {
+        for (flags, _) in FLAGS {
+            for prefix in ["i", "s"] {
+                let handle = format!("{kind} {of}.{prefix}_{flags} I");
+                let _ = writeln!(bootstraps, ".bootstrap b{n} {RECORDS} class {class} \"f\" handle {handle}");
+                let name = format!("handle_{}{kind}_{prefix}_{flags}", if is_own { "own_" } else { "" });
+                let _ = writeln!(
+                    methods,
+                    ".method public static {name}()V\n aconst_null\n \
+                     invokedynamic b{n} toString(L{class};)Ljava/lang/String;\n pop\n return\n.end"
+                );
+                cells.push((class.to_owned(), name));
+                n += 1;
+            }
+        }
+    }
     bootstraps + &methods
 }
 

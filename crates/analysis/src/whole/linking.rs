@@ -87,7 +87,7 @@ pub(super) fn site_errors(calls: &CallTable, caller: ClassId, site: &DynamicSite
         };
         errors.into_iter().for_each(|it: LinkError| add(ClassName::new(it.exception().as_bytes())));
     }
-    // Before release 9, the JVM wraps these errors as well (observed on Java 8).
+    // Before release 9, a JVM may raise these errors wrapped in a BootstrapMethodError; both are counted there.
     let wraps = calls.options.release.is_none_or(|it| it < 9) && !acc.is_empty();
     let hierarchy = &calls.classes.hierarchy;
     let is_class =

@@ -216,7 +216,7 @@ fn pieces_are_in_order() {
 }
 
 /// Returns a system with a ring of `n` nodes and additional edges (chords) between them. The value of each node of
-/// the ring also flows into a further node, out of which no edge leads.
+/// the ring also flows into a further node, which has no outgoing edges.
 fn ring(n: u32) -> Incremental<u64> {
     let mut solver = Incremental::new(0);
     (0..2 * n).for_each(|_| _ = solver.add());

@@ -196,7 +196,10 @@ pub(in crate::whole) fn edit(table: &mut Dispatches, edit: &Edit<'_>) {
 
 fn forget(table: &mut Dispatches, edit: &Edit<'_>) {
     let is_other = |caller: ClassId, method: MethodRef| {
-        edit.changed.contains(&caller) || method.class().element().is_some_and(|it| edit.names.contains(&it))
+        // The nest of the caller may have changed although the caller did not.
+        edit.changed.contains(&caller)
+            || edit.names.contains(&table.hierarchy.name(caller))
+            || method.class().element().is_some_and(|it| edit.names.contains(&it))
     };
     table.refused.retain(|(caller, _, method)| !is_other(*caller, *method));
     let Some(index) = &mut table.outcome_index else { return };

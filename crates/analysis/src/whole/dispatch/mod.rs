@@ -259,7 +259,9 @@ impl Dispatches {
                     ResolvedMethod::SignaturePolymorphic(_) | ResolvedMethod::Unknown { .. } => None,
                 }
             }
-            Site::Open(_) | Site::Vm => None,
+            // `clone` of an array, or the constructor of Object: both classes are resolved, and the methods are public.
+            Site::Vm => Some(None),
+            Site::Open(_) => None,
         }
     }
 
