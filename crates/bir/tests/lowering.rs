@@ -661,7 +661,7 @@ mod lean {
           1: return a0->p/A.n:I
           2: catch %a0
           3: return 0
-          row 0..3 catch any goto 2 source 0
+          row 0..2 catch any goto 2 source 0
         }
         ");
     }

@@ -164,6 +164,7 @@ pub(crate) fn fault_text(kind: ProblemKind, other: &str) -> Option<String> {
         ProblemKind::ClassAsInterface => format!("the class implements {other}, which is a class; {REFUSED}"),
         ProblemKind::FinalSuperclass => format!("the superclass {other} is final; {REFUSED}"),
         ProblemKind::NotPermitted => format!("{other} is sealed and does not permit the class; {REFUSED}"),
+        ProblemKind::FinalMethod => format!("the class overrides a final method of {other}; {REFUSED}"),
         ProblemKind::TooManySupertypes => {
             "the class has more supertypes than the limit; its supertypes count as unknown".to_owned()
         }

@@ -94,6 +94,8 @@ impl Chains {
             ("java/lang/ExceptionInInitializerError", "java/lang/LinkageError"),
             ("java/lang/NoClassDefFoundError", "java/lang/LinkageError"),
             ("java/lang/BootstrapMethodError", "java/lang/LinkageError"),
+            ("java/lang/InternalError", "java/lang/VirtualMachineError"),
+            ("java/lang/VirtualMachineError", "java/lang/Error"),
             ("java/lang/IncompatibleClassChangeError", "java/lang/LinkageError"),
             ("java/lang/IllegalAccessError", "java/lang/IncompatibleClassChangeError"),
         ] {

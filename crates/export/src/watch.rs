@@ -189,7 +189,7 @@ fn reaches(out: &mut Vec<u8>, it: Reaches) {
         Reaches::Glue(_) => "glue",
         Reaches::Error(_) => "error",
         Reaches::Open(_) => "open",
-        Reaches::Vm => "vm",
+        Reaches::Nothing => "nothing",
     };
     key(out, "reaches");
     string(out, word);
@@ -198,7 +198,7 @@ fn reaches(out: &mut Vec<u8>, it: Reaches) {
         Reaches::Target(it) | Reaches::Possible(it) => method_name(out, it),
         Reaches::Glue(it) | Reaches::Error(it) => texts(out, &[it]),
         Reaches::Open(it) => json_whole::why(out, it),
-        Reaches::Vm => out.extend(b"null"),
+        Reaches::Nothing => out.extend(b"null"),
     }
 }
 

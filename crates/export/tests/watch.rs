@@ -143,8 +143,7 @@ fn every_line_keeps_the_schema() {
             "open",
             "possible",
             "target",
-            "throws",
-            "vm"
+            "throws"
         ]
     );
 }

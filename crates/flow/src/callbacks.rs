@@ -21,9 +21,11 @@ pub enum CallbackKind {
     Privileged,
     /// The callee is called by another thread, and the JDK method does not wait for the call to end.
     Thread,
-    /// The JDK method calls the callee by reflection. Exceptions of the callee are wrapped, except by
-    /// `Class.newInstance`, which passes them on unchanged.
+    /// The JDK method calls the callee by reflection or by a method handle. Exceptions of the callee are wrapped,
+    /// except by `Class.newInstance` and by method handles, which pass them on unchanged.
     Reflect,
+    /// The JDK method initialises a class that its arguments determine, unless the class is initialised already.
+    Initialize,
     /// The JDK method calls the callee to load a class; the callee is a method of a class loader.
     Load,
     /// The JDK method calls the callee to write objects; `writeObject` and `writeReplace` of the objects' classes are
@@ -44,7 +46,7 @@ pub struct Callback {
     /// The way in which the JDK method calls the other method back.
     pub kind: CallbackKind,
     /// The method that the JDK method calls back; the receiver's class selects the implementation. `None` if the
-    /// values that are passed to the JDK method determine the callee, as in `Method.invoke`.
+    /// values that are passed to the JDK method determine the callee, as in `Method.invoke` and `Class.forName`.
     pub calls: Option<MethodRef>,
 }
 
@@ -83,6 +85,7 @@ fn row(line: &'static str) -> Option<Callback> {
         "privileged" => CallbackKind::Privileged,
         "thread" => CallbackKind::Thread,
         "reflect" => CallbackKind::Reflect,
+        "initialize" => CallbackKind::Initialize,
         "load" => CallbackKind::Load,
         "serialize" => CallbackKind::Serialize,
         "deserialize" => CallbackKind::Deserialize,
@@ -123,7 +126,7 @@ mod tests {
             let (name, descriptor) = (Name::new(name.as_bytes()), Descriptor::new(descriptor.as_bytes()));
             callbacks_of(name, descriptor).count()
         };
-        assert_eq!(rows("start", "()V"), 2);
+        assert_eq!(rows("start", "()V"), 3);
         assert_eq!(rows("start", "(I)V"), 0);
         assert_eq!(rows("doPrivileged", "(Ljava/security/PrivilegedAction;)Ljava/lang/Object;"), 1);
     }

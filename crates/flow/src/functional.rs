@@ -49,6 +49,9 @@ pub enum Effect {
     /// The site initialises this class. Exceptions of the initialisation become BootstrapMethodError, unless they are
     /// Errors.
     Initialize(ClassName),
+    /// Linking the site defines and initialises a class that implements this interface, and so initialises those of
+    /// the interface and its superinterfaces that declare a non-abstract instance method (JVMS §5.5).
+    Implement(ClassName),
     /// The site raises BootstrapMethodError if something that the site names, such as a class or a field, does not
     /// exist.
     MayFail,
@@ -67,6 +70,20 @@ pub enum LinkedConstant {
     /// The type of the site, or a method type that is an argument of the bootstrap method: the classes that the
     /// descriptor names are resolved.
     Type(Descriptor),
+}
+
+impl LinkedConstant {
+    /// Calls `f` with each class and array type that is resolved with the constant.
+    pub fn classes(&self, f: &mut dyn FnMut(ClassName)) {
+        match *self {
+            LinkedConstant::Handle(it) => {
+                f(it.member.class());
+                named_classes(it.member.descriptor()).for_each(f);
+            }
+            LinkedConstant::Class(it) => f(it),
+            LinkedConstant::Type(it) => named_classes(it).for_each(f),
+        }
+    }
 }
 
 /// The effects of a dynamic call site or dynamic constant, and the function object that it creates.
@@ -194,20 +211,26 @@ pub fn dynamic_site(it: &Dynamic) -> DynamicSite {
     acc
 }
 
+static BY_METHOD: LazyLock<FxHashMap<MethodRef, Known>> = LazyLock::new(|| {
+    let of = |&(owner, name, rest, what): &(&str, &str, &str, Known)| {
+        let descriptor = [LOOKUP, rest].concat();
+        let owner = ClassName::new(owner.as_bytes());
+        let descriptor = Descriptor::new(descriptor.as_bytes());
+        (MethodRef::new(owner, Name::new(name.as_bytes()), descriptor), what)
+    };
+    KNOWN.iter().map(of).collect()
+});
+
+/// Returns the bootstrap methods of the JDK whose effects are modelled, in no particular order.
+pub fn known_bootstraps() -> impl Iterator<Item = MethodRef> {
+    BY_METHOD.keys().copied()
+}
+
 fn known(handle: MethodHandle) -> Option<Known> {
-    static TABLE: LazyLock<FxHashMap<MethodRef, Known>> = LazyLock::new(|| {
-        let of = |&(owner, name, rest, what): &(&str, &str, &str, Known)| {
-            let descriptor = [LOOKUP, rest].concat();
-            let owner = ClassName::new(owner.as_bytes());
-            let descriptor = Descriptor::new(descriptor.as_bytes());
-            (MethodRef::new(owner, Name::new(name.as_bytes()), descriptor), what)
-        };
-        KNOWN.iter().map(of).collect()
-    });
     if handle.kind != HandleKind::InvokeStatic || handle.interface {
         return None;
     }
-    TABLE.get(&handle.member).copied()
+    BY_METHOD.get(&handle.member).copied()
 }
 
 fn add(acc: &mut DynamicSite, it: &Dynamic, depth: u32) {
@@ -233,8 +256,8 @@ fn add(acc: &mut DynamicSite, it: &Dynamic, depth: u32) {
     }
     let ok = match known(it.bootstrap) {
         None => None,
-        Some(Known::Lambda) => function(it, false).map(|it| acc.function = Some(it)),
-        Some(Known::AltLambda) => function(it, true).map(|it| acc.function = Some(it)),
+        Some(Known::Lambda) => function(it, false).map(|it| function_object(acc, it)),
+        Some(Known::AltLambda) => function(it, true).map(|it| function_object(acc, it)),
         Some(Known::Concat) => concat(acc, it),
         Some(Known::ObjectMethods) => object_methods(acc, it),
         Some(Known::Switch) => {
@@ -279,6 +302,13 @@ fn effect(acc: &mut DynamicSite, it: Effect) {
     if !acc.effects.contains(&it) {
         acc.effects.push(it);
     }
+}
+
+/// Records in `acc` that the site creates the function object `it`.
+fn function_object(acc: &mut DynamicSite, it: Function) {
+    effect(acc, Effect::Implement(it.interface));
+    it.markers.iter().for_each(|&it| effect(acc, Effect::Implement(it)));
+    acc.function = Some(it);
 }
 
 /// Reads the function object that a `LambdaMetafactory` site creates from the bootstrap arguments. The bootstrap

@@ -23,6 +23,7 @@ pub mod initializers;
 pub mod locks;
 pub mod named;
 pub mod natives;
+pub mod passed;
 pub mod places;
 pub mod proving;
 pub mod reaching;

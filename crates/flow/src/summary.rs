@@ -15,6 +15,7 @@ use crate::coverage::Coverage;
 use crate::exceptions::raised;
 use crate::facts::{MethodFacts, contains};
 use crate::named::{named_by_expr, named_by_instr, names_throwable};
+use crate::passed::{Passed, passed_classes};
 use crate::throwables::well_known;
 use crate::thrown::Term;
 
@@ -41,6 +42,8 @@ pub struct Summary {
     /// The rows that are in none of `contexts`, but whose handlers throw the caught exception again; each row is
     /// listed once. Such rows may still catch link errors of accesses to fields and classes.
     pub bare: Box<[CatchRow]>,
+    /// The classes that the body hands to other code as constants, each once. That code may create their objects.
+    pub passed: Box<[Passed]>,
 }
 
 /// The rows of the exception table that cover an instruction. Rows after one that catches everything are left out.
@@ -119,6 +122,9 @@ pub enum Initialized {
     /// This class or one of its supertypes is initialised. Any of them is possible, because it is not known which
     /// member is accessed.
     ClassOrAbove(ClassName),
+    /// A class that implements this interface is initialised, and with it those of this interface and its
+    /// superinterfaces that declare a non-abstract instance method.
+    Implemented(ClassName),
 }
 
 /// Working memory that is reused from one body to the next.
@@ -131,6 +137,8 @@ pub struct Scratch {
     fields_seen: FxHashSet<(FieldRef, Access)>,
     named: Vec<ClassName>,
     named_seen: FxHashSet<ClassName>,
+    passed: Vec<Passed>,
+    passed_seen: FxHashSet<Passed>,
 }
 
 /// The maximum capacity, in entries, of the hash sets that [`Scratch`] reuses. Emptying a hash set takes time
@@ -142,13 +150,16 @@ impl Scratch {
         self.items.clear();
         self.fields.clear();
         self.named.clear();
-        let largest = self.seen.capacity().max(self.fields_seen.capacity()).max(self.named_seen.capacity());
+        self.passed.clear();
+        let others = [self.fields_seen.capacity(), self.named_seen.capacity(), self.passed_seen.capacity()];
+        let largest = others.into_iter().fold(self.seen.capacity(), usize::max);
         if largest > MAX_KEPT {
-            (self.seen, self.fields_seen, self.named_seen) = Default::default();
+            (self.seen, self.fields_seen, self.named_seen, self.passed_seen) = Default::default();
         }
         self.seen.clear();
         self.fields_seen.clear();
         self.named_seen.clear();
+        self.passed_seen.clear();
     }
 }
 
@@ -193,6 +204,7 @@ pub fn summary(body: &Body, facts: &MethodFacts, scratch: &mut Scratch) -> Summa
             ref it => named_by_expr(body, it, &mut |it| acc.named(it)),
         }
     }
+    passed_classes(body, &mut |it| acc.passed(it));
     let bare = acc.bare_rows(body);
     let summary = acc.finish(bare);
     scratch.sources = sources;
@@ -295,6 +307,12 @@ impl<'s> Summarizer<'s> {
         }
     }
 
+    fn passed(&mut self, it: Passed) {
+        if self.scratch.passed_seen.insert(it) {
+            self.scratch.passed.push(it);
+        }
+    }
+
     fn finish(self, bare: Vec<CatchRow>) -> Summary {
         Summary {
             contexts: self.contexts.into(),
@@ -303,6 +321,7 @@ impl<'s> Summarizer<'s> {
             fields: self.scratch.fields.as_slice().into(),
             named: self.scratch.named.as_slice().into(),
             bare: bare.into(),
+            passed: self.scratch.passed.as_slice().into(),
         }
     }
 }

@@ -18,6 +18,7 @@ fn initialized(code: &str) -> Vec<(usize, String)> {
                 Initialized::OwnerOfField(it) => (number, format!("owner of {it}")),
                 Initialized::OwnerOfMethod(it, _) => (number, format!("owner of {it}")),
                 Initialized::ClassOrAbove(it) => (number, format!("{it} or above")),
+                Initialized::Implemented(it) => (number, format!("interfaces of {it}")),
             });
         });
     }

@@ -30,7 +30,8 @@ pub fn steps(hierarchy: &Hierarchy, class: ClassId) -> impl DoubleEndedIterator<
     let object = ClassName::new(b"java/lang/Object");
     let is_interface = hierarchy.is_interface(class);
     let superclass = hierarchy.super_class(class).filter(|it| !is_interface && *it != Link::Outside(object));
-    let interfaces = if is_interface { Vec::new() } else { interfaces(hierarchy, class) };
+    let interfaces =
+        if is_interface { Vec::new() } else { implemented(hierarchy, hierarchy.interfaces(class).to_vec()) };
     let own = class_initializer(hierarchy, class).map(Step::Own);
     superclass.map(Step::Superclass).into_iter().chain(interfaces.into_iter().map(Step::Interface)).chain(own)
 }
@@ -82,11 +83,12 @@ pub fn class_initializer(hierarchy: &Hierarchy, class: ClassId) -> Option<Method
     (major < 51 || declared(hierarchy, id).flags.is_static()).then_some(id)
 }
 
-/// Returns the superinterfaces that are initialised because a class is initialised; each interface comes after the
-/// interfaces that it extends.
-fn interfaces(hierarchy: &Hierarchy, class: ClassId) -> Vec<Link> {
+/// Returns the superinterfaces that are initialised because a class whose direct superinterfaces are `interfaces` is
+/// initialised (JVMS §5.5); each interface comes after the interfaces that it extends. Absent interfaces are among
+/// them.
+pub fn implemented(hierarchy: &Hierarchy, interfaces: Vec<Link>) -> Vec<Link> {
     let mut acc = Vec::new();
-    let (mut seen, mut pending) = (FxHashSet::default(), hierarchy.interfaces(class).to_vec());
+    let (mut seen, mut pending) = (FxHashSet::default(), interfaces);
     while let Some(link) = pending.pop() {
         if !seen.insert(link) {
             continue;

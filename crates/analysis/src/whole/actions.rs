@@ -84,6 +84,9 @@ pub(crate) enum Passing {
     Plainly,
     /// Errors come out unchanged; every other exception is wrapped in BootstrapMethodError (JVMS §5.4.3.6).
     Wrapped,
+    /// Every exception is replaced by InternalError, as `LambdaMetafactory` does since Java 17. In earlier releases,
+    /// exceptions come out unchanged or are replaced.
+    InLinkage,
     /// The exceptions are swallowed: none comes out.
     Swallowed,
 }
@@ -152,6 +155,9 @@ impl Action {
             Effect::Link(handle) => linking(handle),
             Effect::Initialize(it) => class(it, Passing::Wrapped),
             Effect::InitializeQuietly(it) => class(it, Passing::Swallowed),
+            Effect::Implement(it) => {
+                Action { passing: Passing::InLinkage, ..Action::initializes(Initialized::Implemented(it)) }
+            }
             Effect::MayFail => Action::raises(Raises::LinkFailure),
             Effect::Unknown(handle) => {
                 Action { any_code: Some(AnyCode::Bootstrap(handle.member)), ..linking(handle) }

@@ -32,8 +32,9 @@ pub enum CallWord {
     /// A call of an action by a method such as `AccessController.doPrivileged`. The checked exceptions of the action
     /// come back wrapped.
     Privileged,
-    /// A call by reflection, of code that is found by name. The exceptions of the code come back wrapped, except
-    /// those of a call by `Class.newInstance`, which come back unchanged.
+    /// A call by reflection, of code that is found by name, or by a method handle that is passed as a value. The
+    /// exceptions of the code come back wrapped, except those of a call by `Class.newInstance` or by a method handle,
+    /// which come back unchanged.
     Reflect,
     /// The JVM calls a class loader of the program to load a class.
     Load,

@@ -9,16 +9,15 @@ use bir::body::InstrId;
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
 use flow::callbacks::{CallbackKind, callbacks_of};
 use flow::throwables::{built_in_parent, well_known};
-use program::hierarchy::{ClassId, Link};
+use program::hierarchy::Link;
 use program::input::Role;
-use program::members::MethodId;
 use program::members::declared::{declared, find_method};
 use program::names::MethodName;
 
 use super::answers::{Call, CallWord, Why};
 use super::call_names::call_to;
 use super::reads::{Read, note};
-use super::serialization::{Direction, externalizable, serializable, stream_methods};
+use super::serialization::{Direction, is_below, is_serializable, serialization_methods};
 use super::sites::{Open, Site};
 use super::tables::CallTable;
 use super::why::why_call;
@@ -29,6 +28,7 @@ fn word(kind: CallbackKind) -> CallWord {
         CallbackKind::Privileged => CallWord::Privileged,
         CallbackKind::Thread => CallWord::Thread,
         CallbackKind::Reflect => CallWord::Reflect,
+        CallbackKind::Initialize => CallWord::Clinit,
         CallbackKind::Load => CallWord::Load,
         CallbackKind::Serialize | CallbackKind::Deserialize => CallWord::Serialization,
     }
@@ -64,6 +64,7 @@ pub(super) fn callback_calls(
             | CallbackKind::Privileged
             | CallbackKind::Thread
             | CallbackKind::Reflect
+            | CallbackKind::Initialize
             | CallbackKind::Load => call,
         };
         // If the JDK is present, its bodies already contain the calls of its own methods.
@@ -94,40 +95,8 @@ fn may_be_method_of(calls: &CallTable, class: ClassName, named: ClassName, site:
     };
     match resolved {
         Some(it) => calls.classes.hierarchy.name(it.class) == class,
-        None => named == class || is_below(calls, named, class) == Some(true),
+        None => named == class || is_below(&calls.classes.hierarchy, named, class) == Some(true),
     }
-}
-
-/// Returns whether the class `sub` is the class `sup` or a subtype of it; `None` if this depends on an absent
-/// supertype of `sub`. If `sub` itself is absent, only `sub` counts as its own supertype.
-fn is_below(calls: &CallTable, sub: ClassName, sup: ClassName) -> Option<bool> {
-    let hierarchy = &calls.classes.hierarchy;
-    let Some(id) = hierarchy.class(sub) else { return Some(sub == sup) };
-    for &it in hierarchy.supers(id) {
-        let links = hierarchy.super_class(it).into_iter().chain(hierarchy.interfaces(it).iter().copied());
-        if hierarchy.name(it) == sup || links.into_iter().any(|it| it == Link::Outside(sup)) {
-            return Some(true);
-        }
-    }
-    // Object has no supertype, so its absence hides none.
-    let outside = hierarchy.supers(id).iter().any(|&it| {
-        let links = hierarchy.super_class(it).into_iter().chain(hierarchy.interfaces(it).iter().copied());
-        links.into_iter().any(|it| matches!(it, Link::Outside(name) if name.bytes() != b"java/lang/Object"))
-    });
-    if outside { None } else { Some(false) }
-}
-
-/// Returns `Some(true)` if objects of a class are serializable, `Some(false)` if they may be serializable because a
-/// supertype is absent, and `None` if they are not serializable.
-fn is_serializable(calls: &CallTable, class: ClassId) -> Option<bool> {
-    let name = calls.classes.hierarchy.name(class);
-    // Both interfaces are checked, because without a JDK it is not known that Externalizable extends Serializable.
-    let below = [externalizable(), serializable()];
-    let below = below.map(|it| is_below(calls, name, it));
-    if below.contains(&Some(true)) {
-        return Some(true);
-    }
-    below.contains(&None).then_some(false)
 }
 
 /// Adds to `call` the methods that object streams may run in classes outside the platform when they write or read
@@ -139,49 +108,12 @@ fn with_serialized(calls: &CallTable, direction: Direction, mut call: Call) -> C
         if hierarchy.is_interface(class) {
             continue;
         }
-        let Some(surely) = is_serializable(calls, class) else { continue };
-        let methods = serialization_methods(calls, direction, class, surely);
+        let Some(surely) = is_serializable(hierarchy, class) else { continue };
+        let methods = serialization_methods(hierarchy, direction, class, surely);
         let names = methods.into_iter().map(|it| calls.classes.name(it));
         if surely { call.targets.extend(names) } else { call.possible.extend(names) }
     }
     call.sorted()
-}
-
-fn serialization_methods(
-    calls: &CallTable,
-    direction: Direction,
-    class: ClassId,
-    surely: bool,
-) -> Vec<MethodId> {
-    let hierarchy = &calls.classes.hierarchy;
-    let find = |class: ClassId, name: Name, descriptor: Descriptor| {
-        find_method(hierarchy, class, name, descriptor)
-            .filter(|&it| !declared(hierarchy, it).flags.is_static())
-    };
-    let constructor = |class| find(class, Name::new(b"<init>"), Descriptor::new(b"()V"));
-    let mut acc = Vec::new();
-    for it in stream_methods().iter().filter(|it| it.direction == direction) {
-        let found = find(class, it.name, it.descriptor);
-        acc.extend(found.filter(|&id| it.replaces || declared(hierarchy, id).flags.is_private()));
-    }
-    if !surely || direction == Direction::Writing {
-        return acc;
-    }
-    // Reading an object runs the constructor of its first superclass that is not serializable. Reading an
-    // externalizable object runs the constructor of its own class.
-    if is_below(calls, hierarchy.name(class), externalizable()) == Some(true) {
-        acc.extend(constructor(class));
-        return acc;
-    }
-    let mut at = class;
-    while let Some(Link::Present(above)) = hierarchy.super_class(at) {
-        if is_serializable(calls, above) != Some(true) {
-            acc.extend(constructor(above));
-            break;
-        }
-        at = above;
-    }
-    acc
 }
 
 /// Returns the call of the finalizer of an object of this class, which a thread of the VM may run at any time (JLS

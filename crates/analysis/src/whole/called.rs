@@ -3,15 +3,14 @@
 use bir::body::{CallKind, InstrId};
 use flow::natives::{Effect, Native};
 use flow::summary::{Initialized, Sources};
-use program::hierarchy::{ClassId, Link};
-use program::initialization::{Initializer, runs_already, walk};
+use program::hierarchy::ClassId;
 use program::members::MethodId;
 use program::members::declared::declared;
 use program::names::{MethodName, Text};
 
 use super::actions::{Action, AnyCode, Called, MadeObject, actions};
 use super::answers::{Call, CallWord, Why};
-use super::call_names::call_to;
+use super::call_names::{add_initializers, call_to};
 use super::callbacks::{callback_calls, finalizer_call};
 use super::implicit::thread_run;
 use super::lattice::OpenCause;
@@ -154,25 +153,8 @@ fn initializer_call(
     caller: ClassId,
     what: Initialized,
 ) -> Option<Call> {
-    let hierarchy = &calls.classes.hierarchy;
     let mut call = Call::empty(at, CallWord::Clinit);
-    for &link in &*calls.initialized(what) {
-        match link {
-            Link::Present(class) if runs_already(hierarchy, caller, class) => {}
-            Link::Present(class) => {
-                let mut absent = None;
-                let visit = |initializer| match initializer {
-                    Initializer::Present(it) => call.targets.push(calls.classes.name(it)),
-                    Initializer::Absent(it) => absent = Some(it),
-                };
-                walk(hierarchy, class, |_| true, visit);
-                if let Some(it) = absent {
-                    call.open = why(calls, OpenCause::Initializer(it));
-                }
-            }
-            Link::Outside(class) => call.open = why(calls, OpenCause::Initializer(class)),
-        }
-    }
+    add_initializers(calls, caller, what, &mut call);
     let call = call.sorted();
     (!call.targets.is_empty() || call.open.is_some()).then_some(call)
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use bir::body::{Body, Expr, Instr, InstrId, ordinal};
+use bir::body::{Body, Expr, Instr, InstrId, Row, ordinal};
 use flow::cfg::{Drawing, NodeId, draw_with};
 use flow::facts::contains;
 use flow::named::{named_by_expr, named_by_instr};
@@ -43,6 +43,10 @@ struct Draw<'a> {
     /// For each exception-table row, the exceptions that it may catch and those that it surely catches; `None` until
     /// the row is first used.
     masks: Vec<Option<Masks>>,
+    /// For each exception-table row, the link errors of resolving the class that the row names.
+    unresolved: Vec<Vec<LinkError>>,
+    /// The rows with link errors to which exceptions of the current instruction are dispatched.
+    replacing: Vec<u32>,
 }
 
 /// Returns the final control-flow graph of the method `id`. `code` is the method's body with its facts. `sets` are
@@ -61,6 +65,8 @@ pub(super) fn draw(program: &SolvedProgram, sets: &mut Sets, id: MethodId, code:
         known: FxHashMap::default(),
         last: None,
         masks: vec![None; code.body.rows.len()],
+        unresolved: code.body.rows.iter().map(|it| unresolved(it, &failing)).collect(),
+        replacing: Vec::new(),
     };
     let (mut sources, mut flows) = (Vec::new(), Vec::new());
     let needs_earlier = program.calls.may_load(id.class) || !failing.is_empty();
@@ -90,6 +96,7 @@ pub(super) fn draw(program: &SolvedProgram, sets: &mut Sets, id: MethodId, code:
             let flow = Raised { value, why: None, earlier: if is_earlier { earlier } else { &[] } };
             leaves |= acc.draw(drawing, &code.body, instr, rows, flow);
         }
+        leaves |= acc.draw_replacing(drawing, &code.body, instr);
         if leaves && contains(&code.facts.locks.leaving, instr) {
             let set = acc.ex.universe.exact(well_known().monitor_state);
             let set = acc.set(set, None);
@@ -172,6 +179,13 @@ fn failing_at(body: &Body, instr: InstrId, failing: &[(Resolved, LinkError)]) ->
     acc
 }
 
+/// Returns the link errors of resolving the class that a row of the exception table names.
+fn unresolved(row: &Row, failing: &[(Resolved, LinkError)]) -> Vec<LinkError> {
+    let is_of_row =
+        |it: &&(Resolved, LinkError)| row.catch_type.is_some_and(|class| it.0 == Resolved::Caught(class));
+    failing.iter().filter(is_of_row).map(|it| it.1).collect()
+}
+
 impl Draw<'_> {
     /// Returns the exceptions that a flow contributes, and the reason why some of them are open (`None` if none are).
     fn value(&mut self, flow: Flow) -> (Value, Option<Why>) {
@@ -236,6 +250,27 @@ impl Draw<'_> {
         })
     }
 
+    /// Draws the nodes and edges for the link errors of rows to which exceptions of the instruction are dispatched.
+    /// Such an error replaces the exception, and HotSpot then searches the rows that cover the row's handler. Returns
+    /// whether some of the errors leave the method.
+    fn draw_replacing(&mut self, drawing: &mut Drawing<SetRef>, body: &Body, instr: InstrId) -> bool {
+        let mut leaves = false;
+        let mut next = 0;
+        while let Some(&at) = self.replacing.get(next) {
+            next += 1;
+            let handler = ordinal(body.rows[at as usize].handler);
+            let covers = |it: &Row| ordinal(it.start) <= handler && handler < it.end;
+            let rows: Vec<u32> =
+                (0u32..).zip(body.rows.iter()).filter(|it| covers(it.1)).map(|it| it.0).collect();
+            for error in self.unresolved[at as usize].clone() {
+                let value = link_error(self.ex, error);
+                leaves |= self.draw(drawing, body, instr, &rows, Raised { value, why: None, earlier: &[] });
+            }
+        }
+        self.replacing.clear();
+        leaves
+    }
+
     /// Draws the nodes and edges for exceptions that an instruction raises. The known and the open exceptions get
     /// separate nodes. Returns whether some of the exceptions leave the method.
     fn draw(
@@ -254,6 +289,9 @@ impl Draw<'_> {
             for &row in rows {
                 if self.ex.universe.is_nothing(left) {
                     break;
+                }
+                if !self.unresolved[row as usize].is_empty() && !self.replacing.contains(&row) {
+                    self.replacing.push(row);
                 }
                 let masks = self.masks(body, row);
                 if !self.ex.universe.overlaps(left, masks.may) {

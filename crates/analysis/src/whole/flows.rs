@@ -16,6 +16,7 @@ use program::members::select::select;
 use program::members::{LinkError, MethodId};
 
 use super::actions::{Action, AnyCode, Called, MadeObject, Passing, Raises, actions};
+use super::before_main::is_initialized_before_main;
 use super::lattice::{Exceptions, Filter, Flow, OpenCause, Value};
 use super::linking::{class_errors, link_error, object_error, site_errors};
 use super::loading::{loaded, loading_targets, loading_value};
@@ -152,6 +153,13 @@ impl Flows<'_> {
         let function = match action.passing {
             Passing::Plainly => None,
             Passing::Wrapped => Some(ex.wrapping(names.bootstrap, None)),
+            Passing::InLinkage => {
+                let is_kept = self.calls.options.release.is_none_or(|it| it < 17);
+                let keep = if is_kept { ex.universe.all() } else { SetId::EMPTY };
+                let error = ex.universe.exact(ClassName::new(b"java/lang/InternalError"));
+                let all = ex.universe.all();
+                Some(ex.filter(Filter { keep, adds: vec![(all, error)] }))
+            }
             Passing::Swallowed => Some(ex.filter(Filter { keep: SetId::EMPTY, adds: Vec::new() })),
         };
         if let Some(function) = function {
@@ -257,6 +265,11 @@ impl Flows<'_> {
     pub(super) fn of_initializer(&self, ex: &mut Exceptions, class: ClassId) -> Vec<Flow> {
         let calls = self.calls;
         let hierarchy = &calls.classes.hierarchy;
+        if hierarchy.role(class) == Role::Jdk
+            && is_initialized_before_main(hierarchy.name(class), calls.options.release)
+        {
+            return Vec::new();
+        }
         let mut flows = vec![Flow::Value(Value::known(class_errors(calls, ex, class)), None)];
         if calls.may_load(class) {
             // Linking comes before initialisation, and the verifier loads classes (JVMS §4.10, §5.4.1).
@@ -310,12 +323,21 @@ impl Flows<'_> {
         for &link in &*self.calls.initialized(what) {
             out.push(match link {
                 Link::Present(class) if runs_already(hierarchy, caller, class) => {
-                    let known = class_missing(ex, may_fail(hierarchy, class));
-                    Flow::Value(Value::known(known), None)
+                    if !may_fail(hierarchy, class) {
+                        continue;
+                    }
+                    // The initialisation has begun and may have failed, if it can fail at all.
+                    let names = well_known();
+                    let (all, error) = (ex.universe.all(), ex.universe.exact(names.no_class_def));
+                    let failed = ex.filter(Filter { keep: SetId::EMPTY, adds: vec![(all, error)] });
+                    Flow::Through(Node::Initializer(class), failed)
                 }
                 Link::Present(class) => Flow::Node(Node::Initializer(class)),
                 Link::Outside(class) => {
-                    let known = class_missing(ex, self.calls.options.link_errors);
+                    // A missing interface is an error of linking the site, and no class is defined then.
+                    let is_raised = self.calls.options.link_errors
+                        && !matches!(what, Initialized::Implemented(it) if it == class);
+                    let known = class_missing(ex, is_raised);
                     let value = Value { known, ..unknown_initializer(self.calls, ex) };
                     Flow::Value(value, Some(OpenCause::Initializer(class)))
                 }

@@ -16,6 +16,15 @@ pub(super) fn thread_run() -> MethodRef {
     platform_method("java/lang/Thread", "run", "()V")
 }
 
+/// Returns the method of Object that a call runs which the VM performs itself: the constructor, or `clone` of an array.
+/// `method` is the method that the call names.
+pub(super) fn of_object(method: MethodRef) -> MethodRef {
+    match method.get().name.bytes() {
+        b"clone" => platform_method("java/lang/Object", "clone", "()Ljava/lang/Object;"),
+        _ => platform_method("java/lang/Object", "<init>", "()V"),
+    }
+}
+
 /// Returns the reference to `java/lang/ClassLoader.loadClass(String)`, which the VM calls to load a class.
 pub(super) fn load_class() -> MethodRef {
     platform_method("java/lang/ClassLoader", "loadClass", "(Ljava/lang/String;)Ljava/lang/Class;")

@@ -9,7 +9,7 @@ use flow::named::named_classes;
 use flow::summary::Access;
 use flow::throwables::{built_in_parent, well_known};
 use flow::universe::SetId;
-use program::hierarchy::{Below, ClassId, Hierarchy};
+use program::hierarchy::{Below, ClassId, Hierarchy, Link};
 use program::members::access::{may_access_class, may_access_field, may_access_method};
 use program::members::declared::declared;
 use program::members::resolve::{resolve_field, resolve_method};
@@ -23,8 +23,34 @@ use crate::summary::{CodeSummary, MethodSummary};
 pub(super) fn link_error(ex: &mut Exceptions, error: LinkError) -> Value {
     let class = ClassName::new(error.exception().as_bytes());
     // For conflicting default methods, different releases raise different subclasses.
-    let conflict = error == LinkError::ConflictingDefaults;
-    Value::known(if conflict { ex.universe.cone(class) } else { ex.universe.exact(class) })
+    if error == LinkError::ConflictingDefaults {
+        return Value::known(ex.universe.cone(class));
+    }
+    let known = ex.universe.exact(class);
+    if error != LinkError::Final {
+        return Value::known(known);
+    }
+    let verify = ex.universe.exact(ClassName::new(LinkError::FinalBefore16.exception().as_bytes()));
+    Value::known(ex.universe.join(known, verify))
+}
+
+/// Returns the error of loading the class that a constant names, or the element class of an array type, if a supertype
+/// of that class is absent; `None` unless `--link-errors` is set.
+fn absent_above(calls: &CallTable, class: ClassName) -> Option<LinkError> {
+    let hierarchy = &calls.classes.hierarchy;
+    if !calls.options.link_errors {
+        return None;
+    }
+    let id = class.element().and_then(|it| hierarchy.class(it))?;
+    hierarchy.outside_above(id)?;
+    let is_absent = |link: Link| match link {
+        Link::Outside(it) => it != well_known().object && built_in_parent(it).is_none(),
+        Link::Present(_) => false,
+    };
+    let links =
+        |&it: &ClassId| hierarchy.super_class(it).into_iter().chain(hierarchy.interfaces(it).iter().copied());
+    let has_absent = hierarchy.supers(id).iter().flat_map(links).any(is_absent);
+    has_absent.then_some(LinkError::NoClassDefFound)
 }
 
 /// A constant that code resolves and that has no context in the summary of the code.
@@ -34,10 +60,13 @@ pub(super) enum Resolved {
     Field(FieldRef, Access),
     /// The class that a cast, `instanceof`, the creation of an array or a constant names.
     Class(ClassName),
+    /// The class that a row of the exception table names. It is resolved when an exception is dispatched to the row;
+    /// the error then replaces the exception, and is dispatched as if the handler had raised it.
+    Caught(ClassName),
 }
 
-/// Returns the fields and classes that the code of a method resolves and whose resolution fails, each with the link
-/// error.
+/// Returns the fields and classes that the code of a method resolves and whose resolution fails, each once and with
+/// the link error.
 pub(super) fn failing(
     calls: &CallTable,
     method: MethodId,
@@ -45,12 +74,38 @@ pub(super) fn failing(
 ) -> impl Iterator<Item = (Resolved, LinkError)> {
     let accessor = Accessor::of(calls, method);
     let field = move |&(field, access): &(FieldRef, Access)| {
-        Some((Resolved::Field(field, access), field_error(calls, accessor, field, access)?))
+        let above = absent_above(calls, field.class());
+        let errors = field_error(calls, accessor, field, access).into_iter().chain(above);
+        errors.map(move |it| (Resolved::Field(field, access), it))
     };
-    let class = move |&class: &ClassName| {
-        Some((Resolved::Class(class), class_constant_error(calls, method.class, class)?))
-    };
-    code.summary.fields.iter().filter_map(field).chain(code.summary.named.iter().filter_map(class))
+    let errors = move |class| class_constant_errors(calls, method.class, class);
+    let class = move |&it: &ClassName| errors(it).map(move |error| (Resolved::Class(it), error));
+    let caught = move |it: ClassName| errors(it).map(move |error| (Resolved::Caught(it), error));
+    let fields = code.summary.fields.iter().flat_map(field);
+    fields
+        .chain(code.summary.named.iter().flat_map(class))
+        .chain(caught_by(code).into_iter().flat_map(caught))
+}
+
+/// Returns the link errors of resolving a class constant ([`class_constant_error`]), including that for an absent
+/// supertype of the class.
+fn class_constant_errors(
+    calls: &CallTable,
+    caller: ClassId,
+    class: ClassName,
+) -> impl Iterator<Item = LinkError> + use<> {
+    let above = absent_above(calls, class);
+    class_constant_error(calls, caller, class).into_iter().chain(above)
+}
+
+/// Returns the classes that the rows of the exception table of a method name as catch types, each once. Rows under
+/// which nothing is raised are left out.
+fn caught_by(code: &CodeSummary) -> Vec<ClassName> {
+    let rows = code.summary.contexts.iter().flat_map(|it| &it.rows).chain(&code.summary.bare);
+    let mut acc: Vec<ClassName> = rows.filter_map(|it| it.class).collect();
+    acc.sort_unstable_by_key(|it| it.bytes().as_ptr());
+    acc.dedup();
+    acc
 }
 
 /// Returns the link error of resolving the class `class` that a cast, `instanceof`, the creation of an array or a
@@ -58,6 +113,9 @@ pub(super) fn failing(
 /// the present classes determine no error. Under `--link-errors`, an absent class is an error, too.
 fn class_constant_error(calls: &CallTable, caller: ClassId, class: ClassName) -> Option<LinkError> {
     let hierarchy = &calls.classes.hierarchy;
+    if let Some(error) = calls.refusal(class) {
+        return Some(error);
+    }
     match may_access_class(hierarchy, caller, class) {
         Below::Yes => None,
         Below::No => Some(LinkError::IllegalAccess),
@@ -82,7 +140,7 @@ pub(super) fn site_errors(calls: &CallTable, caller: ClassId, site: &DynamicSite
     for &constant in &site.resolves {
         let errors = match constant {
             LinkedConstant::Handle(it) => handle_errors(calls, caller, it),
-            LinkedConstant::Class(it) => class_constant_error(calls, caller, it).into_iter().collect(),
+            LinkedConstant::Class(it) => class_constant_errors(calls, caller, it).collect(),
             LinkedConstant::Type(it) => type_errors(calls, caller, it).collect(),
         };
         errors.into_iter().for_each(|it: LinkError| add(ClassName::new(it.exception().as_bytes())));
@@ -103,7 +161,7 @@ fn type_errors(
     caller: ClassId,
     descriptor: Descriptor,
 ) -> impl Iterator<Item = LinkError> {
-    named_classes(descriptor).filter_map(move |it| class_constant_error(calls, caller, it))
+    named_classes(descriptor).flat_map(move |it| class_constant_errors(calls, caller, it))
 }
 
 /// Returns the errors of resolving a method handle (JVMS §5.4.3.5). If there are several, the JVM raises one of them.
@@ -112,13 +170,15 @@ fn handle_errors(calls: &CallTable, caller: ClassId, handle: MethodHandle) -> Ve
     if let Some(error) = class_constant_error(calls, caller, it.class) {
         return vec![error];
     }
+    let above = absent_above(calls, it.class);
     let field = |access| {
         let error = field_error(calls, Accessor::of_handle(caller), handle.member, access);
         // A field of the other kind, static instead of not static or the other way round, counts as not accessible.
-        match error {
-            Some(LinkError::IncompatibleClassChange) => vec![LinkError::IllegalAccess],
-            other => other.into_iter().collect(),
-        }
+        let error = match error {
+            Some(LinkError::IncompatibleClassChange) => Some(LinkError::IllegalAccess),
+            other => other,
+        };
+        error.into_iter().chain(above).collect()
     };
     match handle.kind {
         HandleKind::GetField => field(Access::Get),
@@ -131,7 +191,7 @@ fn handle_errors(calls: &CallTable, caller: ClassId, handle: MethodHandle) -> Ve
         | HandleKind::NewInvokeSpecial
         | HandleKind::InvokeInterface => {
             let types = type_errors(calls, caller, it.descriptor);
-            types.chain(method_handle_error(calls, caller, handle)).collect()
+            types.chain(method_handle_error(calls, caller, handle)).chain(above).collect()
         }
     }
 }
@@ -171,6 +231,9 @@ pub(super) fn object_error(calls: &CallTable, class: ClassName) -> Option<LinkEr
     let Some(id) = hierarchy.class(class) else {
         return calls.options.link_errors.then_some(LinkError::NoClassDefFound);
     };
+    if let Some(error) = calls.refusal(class) {
+        return Some(error);
+    }
     let flags = hierarchy.outline(id).flags;
     (flags.is_abstract() || flags.is_interface()).then_some(LinkError::Instantiation)
 }
@@ -250,6 +313,9 @@ fn field_error(calls: &CallTable, accessor: Accessor, field: FieldRef, access: A
         let field = hierarchy.outline(caller).fields.get(index as usize)?;
         return error(caller, field.flags);
     }
+    if let Some(error) = calls.refusal(it.class) {
+        return Some(error);
+    }
     match resolve_field(hierarchy, it.class, it.name, it.descriptor) {
         ResolvedField::Error(error) => Some(error),
         ResolvedField::Unknown { .. } => calls.options.link_errors.then_some(LinkError::NoClassDefFound),
@@ -270,30 +336,21 @@ fn field_error(calls: &CallTable, accessor: Accessor, field: FieldRef, access: A
 /// because the verifier loads these classes.
 pub(super) fn class_errors(calls: &CallTable, ex: &mut Exceptions, class: ClassId) -> SetId {
     let hierarchy = &calls.classes.hierarchy;
-    let mut acc = SetId::EMPTY;
-    let mut add = |ex: &mut Exceptions, name: &[u8]| {
-        let it = ex.universe.exact(ClassName::new(name));
-        acc = ex.universe.join(acc, it);
-    };
-    if hierarchy.supers(class).iter().any(|it| calls.classes.refused.contains(it)) {
-        // Which of the two errors is raised depends on the release.
-        add(ex, b"java/lang/IncompatibleClassChangeError");
-        add(ex, b"java/lang/VerifyError");
-    }
+    let name = hierarchy.name(class);
+    let loading = calls.refusal(name).into_iter().chain(absent_above(calls, name));
     let is_absent = |it: ClassName| hierarchy.class(it).is_none() && built_in_parent(it).is_none();
-    if calls.options.link_errors
-        && (hierarchy.outside_above(class).is_some() || caught_classes(calls, class).any(is_absent))
-    {
-        add(ex, b"java/lang/NoClassDefFoundError");
-    }
-    acc
+    let has_absent = calls.options.link_errors && caught_classes(calls, class).any(is_absent);
+    loading.chain(has_absent.then_some(LinkError::NoClassDefFound)).fold(SetId::EMPTY, |acc, error| {
+        let it = link_error(ex, error);
+        ex.universe.join(acc, it.known)
+    })
 }
 
 /// Returns the classes that the exception tables in the code of a class name as catch types.
 fn caught_classes(calls: &CallTable, class: ClassId) -> impl Iterator<Item = ClassName> + '_ {
-    let rows = calls.classes.methods_of(class).filter_map(|it| match calls.classes.summary(it) {
-        MethodSummary::Known(code) => Some(code.summary.contexts.iter().flat_map(|it| &it.rows)),
-        MethodSummary::None | MethodSummary::Missing | MethodSummary::Unread => None,
+    let caught = calls.classes.methods_of(class).map(|it| match calls.classes.summary(it) {
+        MethodSummary::Known(code) => caught_by(code),
+        MethodSummary::None | MethodSummary::Missing | MethodSummary::Unread => Vec::new(),
     });
-    rows.flatten().filter_map(|it| it.class)
+    caught.flatten()
 }

@@ -94,8 +94,14 @@ fn missing_of(calls: &CallTable, id: MethodId, acc: &mut FxHashMap<ClassName, Fo
     declared(hierarchy, id).throws.iter().for_each(|&it| used(it, None));
     // A ghost names no classes: its stub is not its code, and the targets of the stub's calls were not computed.
     let Some(code) = calls.classes.code(id) else { return };
-    let rows = code.summary.contexts.iter().flat_map(|it| &it.rows);
+    let rows = code.summary.contexts.iter().flat_map(|it| &it.rows).chain(&code.summary.bare);
     rows.filter_map(|it| it.class).for_each(|it| used(it, None));
+    // The JVM knows the built-in throwables without a class file.
+    let constants = code.summary.named.iter().filter(|it| built_in_parent(**it).is_none());
+    constants.for_each(|&it| used(it, None));
+    for constant in code.dynamics.iter().flat_map(|it| &it.resolves) {
+        constant.classes(&mut |it| used(it, None));
+    }
     code.summary.fields.iter().for_each(|it| used(it.0.class(), None));
     for action in code.summary.items.iter().filter_map(|it| item_action(it.source)) {
         names_used(&action, &mut used);
@@ -136,7 +142,9 @@ fn names_used(action: &Action, used: &mut dyn FnMut(ClassName, Option<MethodName
     }
     match action.initializes {
         None => {}
-        Some(Initialized::Class(it) | Initialized::ClassOrAbove(it)) => used(it, None),
+        Some(Initialized::Class(it) | Initialized::ClassOrAbove(it) | Initialized::Implemented(it)) => {
+            used(it, None)
+        }
         Some(Initialized::OwnerOfField(it) | Initialized::OwnerOfMethod(it, _)) => used(it.class(), None),
     }
     match action.makes {

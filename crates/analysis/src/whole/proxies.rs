@@ -14,9 +14,11 @@ use flow::fuel::{Cancelled, Fuel};
 use flow::solver::FunctionId;
 use flow::throwables::well_known;
 use flow::universe::SetId;
+use program::hierarchy::{ClassId, Hierarchy};
 use program::input::{Role, WorldKind};
 use program::members::MethodId;
 use program::members::declared::declared;
+use program::outline::Method;
 
 use super::actions::{Called, all_actions};
 use super::dispatch::Dispatch;
@@ -140,9 +142,40 @@ fn receivers_made(calls: &CallTable, made: RuntimeObjects, dispatch: &Dispatch) 
         return RuntimeObjects::default();
     }
     let is_annotation = outline.flags.0 & ANNOTATION != 0;
-    // Objects around method handles implement only public interfaces (`MethodHandleProxies.asInterfaceInstance`).
-    let around_handles = made.around_handles && outline.flags.is_public();
+    // Objects around method handles implement only public interfaces whose abstract methods have one name
+    // (`MethodHandleProxies.asInterfaceInstance`).
+    let around_handles =
+        made.around_handles && outline.flags.is_public() && may_have_one_name(hierarchy, class);
     RuntimeObjects { proxies: made.proxies || is_annotation, around_handles }
+}
+
+/// Returns whether all abstract methods of an interface, other than those of Object, may have the same name. Methods of
+/// absent superinterfaces are unknown.
+fn may_have_one_name(hierarchy: &Hierarchy, interface: ClassId) -> bool {
+    if hierarchy.outside_above(interface).is_some() {
+        return true;
+    }
+    let supers = || hierarchy.supers(interface).iter().filter(|&&it| hierarchy.is_interface(it));
+    let methods = || supers().flat_map(|&it| &hierarchy.outline(it).methods);
+    let is_default =
+        |of: &Method| methods().any(|it| is_same(it, of) && !it.flags.is_abstract() && !it.flags.is_static());
+    let mut names = methods().filter(|it| it.flags.is_abstract() && !is_of_object(it) && !is_default(it));
+    let Some(first) = names.next() else { return false };
+    names.all(|it| it.name == first.name)
+}
+
+fn is_same(a: &Method, b: &Method) -> bool {
+    a.name == b.name && a.descriptor == b.descriptor
+}
+
+/// Returns whether an interface method redeclares a public method of Object.
+fn is_of_object(it: &Method) -> bool {
+    matches!(
+        (it.name.bytes(), it.descriptor.bytes()),
+        (b"equals", b"(Ljava/lang/Object;)Z")
+            | (b"hashCode", b"()I")
+            | (b"toString", b"()Ljava/lang/String;")
+    )
 }
 
 /// Returns the transfer function from the exceptions of an invocation handler to those of the proxy method that calls

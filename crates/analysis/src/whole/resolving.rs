@@ -158,6 +158,8 @@ fn resolves(calls: &CallTable, caller: ClassId, source: Source) -> Resolves {
             Initialized::ClassOrAbove(class) => {
                 class == calls.classes.hierarchy.name(caller) || calls_loader(calls, caller, class)
             }
+            // Only linking a dynamic call site initialises so.
+            Initialized::Implemented(_) => false,
             Initialized::OwnerOfField(field) => field_calls_loader(calls, caller, field),
             Initialized::OwnerOfMethod(method, interface) => {
                 let kind = if interface { CallKind::StaticInterface } else { CallKind::Static };

@@ -9,7 +9,8 @@ use bir::body::CallKind;
 use classfile::names::{ClassName, MethodRef};
 use flow::natives::{Native, native};
 use flow::summary::Initialized;
-use program::hierarchy::{ClassId, Hierarchy, Link, Surroundings};
+use program::hierarchy::{ClassId, Hierarchy, Link, ProblemKind, Surroundings};
+use program::initialization::{class_initializer, implemented};
 use program::input::{Role, WorldKind};
 use program::members::declared::{declared, find_method};
 use program::members::resolve::{resolve_field, resolve_method};
@@ -194,6 +195,16 @@ impl CallTable {
     /// Returns what a call in code of the class `caller` runs. The call must have been registered by
     /// [`CallTable::ask`].
     pub(crate) fn site(&self, caller: ClassId, called: Called) -> Site {
+        let resolves = match called {
+            Called::Instruction(..) | Called::OnThis(..) | Called::Handle(..) | Called::Construct(_) => true,
+            Called::Dynamic(_) => false,
+        };
+        if resolves
+            && !self.classes.refused.is_empty()
+            && let Some(error) = self.refusal(called.method().class())
+        {
+            return Site::Error(error);
+        }
         match called {
             Called::Instruction(kind, method)
             | Called::OnThis(kind, method)
@@ -201,6 +212,33 @@ impl CallTable {
             Called::Construct(method) => self.dispatches.asked(caller, CallKind::Special, method),
             Called::Dynamic(method) => self.virtual_site(method),
         }
+    }
+
+    /// Returns the error with which the JVM refuses to load the class that a constant names, or the element class of an
+    /// array type (JVMS §5.3.5); `None` if the class is absent, or the present classes determine no error.
+    pub(super) fn refusal(&self, class: ClassName) -> Option<LinkError> {
+        let refused = &self.classes.refused;
+        if refused.is_empty() {
+            return None;
+        }
+        let hierarchy = &self.classes.hierarchy;
+        let id = class.element().and_then(|it| hierarchy.class(it))?;
+        let it = hierarchy.supers(id).iter().find(|it| refused.contains(it))?;
+        let name = hierarchy.name(*it);
+        let problems = hierarchy.problems();
+        let start = problems.partition_point(|it| it.class.bytes() < name.bytes());
+        problems[start..].iter().take_while(|it| it.class == name).find_map(|it| match it.kind {
+            ProblemKind::Duplicate | ProblemKind::TooManySupertypes => None,
+            ProblemKind::Cycle => Some(LinkError::Circularity),
+            ProblemKind::InterfaceAsSuperclass
+            | ProblemKind::ClassAsInterface
+            | ProblemKind::NotPermitted => Some(LinkError::IncompatibleClassChange),
+            ProblemKind::FinalSuperclass | ProblemKind::FinalMethod => Some(match self.options.release {
+                None => LinkError::Final,
+                Some(0..16) => LinkError::FinalBefore16,
+                Some(16..) => LinkError::IncompatibleClassChange,
+            }),
+        })
     }
 
     /// Returns what a virtual call of `method` runs. The call must have been registered by
@@ -265,6 +303,16 @@ impl CallTable {
                     ResolvedMethod::Unknown { outside, .. } => vec![Link::Outside(outside)],
                     ResolvedMethod::SignaturePolymorphic(_) | ResolvedMethod::Error(_) => Vec::new(),
                 }
+            }
+            Initialized::Implemented(interface) => {
+                let runs_code = |it: &Link| match *it {
+                    Link::Present(it) => class_initializer(hierarchy, it).is_some(),
+                    // No functional interface of the Java platform has an initialiser (found in JDK 17 and 25).
+                    Link::Outside(it) => !it.bytes().starts_with(b"java/"),
+                };
+                let mut all = implemented(hierarchy, vec![link(interface)]);
+                all.retain(runs_code);
+                all
             }
             Initialized::ClassOrAbove(class) => match hierarchy.class(class) {
                 None => vec![Link::Outside(class)],

@@ -5,7 +5,7 @@ use classfile::bootstrap::{Bootstraps, Dynamic, Loadable};
 use classfile::code::Code;
 use classfile::descriptor::{CallShape, FieldType};
 use classfile::insn::{BinOp, Cond, Insn, InvokeOp, Pc, Switch};
-use classfile::names::{ClassName, Descriptor, MemberRef, Name};
+use classfile::names::{ClassName, Descriptor, MemberRef, Name, is_class_name};
 use classfile::pool::{Entry, PoolIndex};
 
 use super::lean;
@@ -207,8 +207,10 @@ impl Lowerer<'_, '_, '_> {
         if self.texts {
             return Ok(self.code.pool().name(index)?);
         }
-        self.code.pool().check_name(index)?;
-        Ok(lean::no_text())
+        let pool = self.code.pool();
+        pool.check_name(index)?;
+        // A class may be found by the name that a text holds.
+        if pool.utf8(index).is_ok_and(is_class_name) { Ok(pool.name(index)?) } else { Ok(lean::no_text()) }
     }
 
     // ---- arrays ----

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use classfile::descriptor::{Elem, Kind};
 use classfile::flags::Flags;
 use classfile::insn::Insn;
-use classfile::names::{ClassName, Name};
+use classfile::names::{ClassName, Name, is_class_name};
 use classfile::stack::Walk;
 
 use crate::body::{Expr, Place, Var};
@@ -21,8 +21,8 @@ pub(super) struct Lean {
     arrays: Vec<(u32, ClassName, i32)>,
 }
 
-/// Returns the empty text that replaces string constants in lean lowering: their text does not affect what a body
-/// raises.
+/// Returns the empty text that replaces string constants in lean lowering, except names of classes: other texts do not
+/// affect what a body raises or what code it may cause to run.
 pub(super) fn no_text() -> Name {
     static NAME: LazyLock<Name> = LazyLock::new(|| Name::new(b""));
     *NAME
@@ -74,7 +74,10 @@ impl Lean {
         };
         match value {
             Expr::Null | Expr::Int(_) | Expr::Long(_) | Expr::Float(_) | Expr::Double(_) => true,
-            Expr::Str(_) => holds(b"java/lang/Object") || holds(b"java/lang/String"),
+            // The name of a class that is stored may be read elsewhere, to find the class.
+            Expr::Str(text) => {
+                !is_class_name(text.bytes()) && (holds(b"java/lang/Object") || holds(b"java/lang/String"))
+            }
             Expr::Var(it) => {
                 elem != Elem::Ref
                     || holds(b"java/lang/Object")

@@ -404,6 +404,17 @@ pub(super) fn save_dropped(m: &mut SymbolicMachine<'_>) -> Step<()> {
     save_entries(m, m.stack.slots.len(), |it| it.heap || it.resolves)
 }
 
+/// Saves the stack entries that resolve a class to temporaries if the range of a row begins or ends before the
+/// instruction with the ordinal `at`, so that a link error meets the rows that cover the bytecode.
+pub(super) fn save_at_border(m: &mut SymbolicMachine<'_>, at: u32) -> Step<()> {
+    if m.stack.slots.iter().any(|it| it.resolves)
+        && m.walk.ranges.iter().any(|it| it.start == at || it.end == at)
+    {
+        save_entries(m, m.stack.slots.len(), |it| it.resolves)?;
+    }
+    Ok(())
+}
+
 /// Saves the stack entries below index `end` for which `is_saved` returns `true` to temporaries.
 fn save_entries(m: &mut SymbolicMachine<'_>, end: usize, is_saved: impl Fn(&Slot) -> bool) -> Step<()> {
     for i in 0..end {

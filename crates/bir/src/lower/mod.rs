@@ -26,7 +26,7 @@ use crate::build::{Builder, Header};
 use crate::positions::Positions;
 use insns::Lowerer;
 use lean::Lean;
-use machine::{Step, SymbolicMachine, build_fault, fault};
+use machine::{Step, SymbolicMachine, build_fault, fault, save_at_border};
 use symbolic::Stack;
 
 /// A lowered method: its body, and the origin of each of its instructions.
@@ -62,8 +62,8 @@ impl Scratch {
 /// If the method has no handlers, instructions that surely raise nothing are omitted: assertions that `this` is not
 /// null, assertions about constant divisors and array lengths, and stores of constants and variables into arrays that
 /// the method created with a constant length. (Most code of a JDK consists of such stores, which fill tables of
-/// locales.) String constants are replaced by the empty string, unless the method uses monitors, because strings may
-/// be used as monitors. The new body may use the memory of a [recycled](Scratch::recycle) body.
+/// locales.) String constants are replaced by the empty string, unless they have the form of class names, or the method
+/// uses monitors, because strings may be used as monitors. The new body may use the memory of a [recycled](Scratch::recycle) body.
 ///
 /// # Errors
 /// Fails in the cases in which [`lower`] fails.
@@ -179,10 +179,13 @@ impl BodyLowerer<'_, '_, '_> {
     /// Emits the block with the index `i`. `falls_in` is set if control falls through from the previously emitted
     /// block. Returns whether control falls through at the end of this block.
     fn block(&mut self, i: usize, block: &Block, falls_in: bool) -> Step<bool> {
+        let has_rows = !self.l.m.walk.ranges.is_empty();
         if block.is_handler() {
             if falls_in {
                 self.l.m.emit(Instr::Goto(self.l.block_label(i)));
             }
+            // Rows that cover the first bytecode instruction of a handler cover its `catch`, too.
+            self.begins.push((block.context, block.first, self.l.m.b.len()));
             let catch = self.l.catch_label(i);
             self.l.m.b.place(catch);
             let var = symbolic::stack_var(0, Kind::Ref);
@@ -197,10 +200,13 @@ impl BodyLowerer<'_, '_, '_> {
         // Only exceptions lead here, so a store may take the exception directly from the `catch`.
         let only_caught = block.is_handler() && !block.is_target() && !block.is_fallen_into();
         self.l.m.fresh = only_caught.then(|| block.first.wrapping_sub(1));
-        let has_rows = !self.l.m.walk.ranges.is_empty();
         for at in block.first..block.end {
-            self.l.m.at = at;
             if has_rows {
+                self.l.m.at = at.saturating_sub(1);
+                save_at_border(&mut self.l.m, at)?;
+            }
+            self.l.m.at = at;
+            if has_rows && !(at == block.first && block.is_handler()) {
                 self.begins.push((block.context, at, self.l.m.b.len()));
             }
             let insn = self.l.m.walk.insns[at as usize].1;

@@ -101,7 +101,7 @@ fn reaches(it: Reaches) -> String {
         Reaches::Glue(it) => format!(" through function objects that implement {}", dotted(it)),
         Reaches::Error(it) => format!(" ! {}", dotted(it)),
         Reaches::Open(it) => format!(" -> anywhere: {}", why(it)),
-        Reaches::Vm => String::new(),
+        Reaches::Nothing => String::new(),
     }
 }
 

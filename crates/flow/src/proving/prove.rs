@@ -4,7 +4,7 @@ use bir::body::{Body, Check, Expr, ExprId, Instr, InstrId};
 use bir::ops::UnOp;
 use classfile::names::ClassName;
 
-use super::scan::{Origin, Scan};
+use super::scan::{Origin, Scan, cloned};
 use super::state::{State, What};
 use crate::discharge::Proof;
 use crate::throwables::well_known;
@@ -171,7 +171,7 @@ fn cast(body: &Body, scan: &Scan<'_>, state: Option<&State>, class: ClassName, e
         return Some(Proof::Constant);
     }
     if let Some(id) = made(body, scan, state, e)
-        && class_made(body, id) == Some(class)
+        && (class_made(body, id) == Some(class) || cloned(&body.instrs[id]) == Some(class))
     {
         return Some(Proof::Allocated(id));
     }

@@ -1,7 +1,7 @@
 //! A pass over the instructions before the forward pass. It finds the values of temporaries, and the variables about
 //! which the forward pass must track facts.
 
-use bir::body::{Body, Check, Expr, ExprId, Instr, InstrId, Place, Var, instr_id, ordinal};
+use bir::body::{Body, CallKind, Check, Expr, ExprId, Instr, InstrId, Place, Var, instr_id, ordinal};
 use bir::ops::UnOp;
 use classfile::descriptor::Kind;
 use classfile::names::ClassName;
@@ -251,9 +251,7 @@ impl<'a> Scan<'a> {
             match self.body.instrs[id] {
                 Instr::Assign(_, from) => e = from,
                 Instr::Catch(_) => return Origin::Caught(id),
-                Instr::New(..) | Instr::Alloc(..) | Instr::NewArray(..) | Instr::MultiNewArray(..) => {
-                    return Origin::Made(id);
-                }
+                ref instr if is_new(instr) => return Origin::Made(id),
                 _ => return Origin::Var(named),
             }
         }
@@ -268,6 +266,25 @@ impl<'a> Scan<'a> {
         // The kind is part of the variable's identity; a body that confuses kinds gets no facts.
         let id = (id < OFTEN).then(|| instr_id(id))?;
         (self.body.instrs[id].assigned() == Some(var)).then_some(id)
+    }
+}
+
+/// Returns whether the instruction creates an object or an array. The clone of an array is a new array.
+pub(super) fn is_new(instr: &Instr) -> bool {
+    matches!(instr, Instr::New(..) | Instr::Alloc(..) | Instr::NewArray(..) | Instr::MultiNewArray(..))
+        || cloned(instr).is_some()
+}
+
+/// Returns the type that the instruction names as that of an array which it clones; `None` if it clones no array. The
+/// clone is of this type or of a subtype (JLS §10.7).
+pub(super) fn cloned(instr: &Instr) -> Option<ClassName> {
+    match *instr {
+        Instr::Call(_, CallKind::Virtual, method, _) => {
+            let it = method.get();
+            let clones = it.name.bytes() == b"clone" && it.descriptor.bytes() == b"()Ljava/lang/Object;";
+            (clones && it.class.is_array()).then_some(it.class)
+        }
+        _ => None,
     }
 }
 

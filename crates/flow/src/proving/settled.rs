@@ -4,6 +4,7 @@ use bir::body::{Body, Check, Expr, ExprId, Instr, InstrId, Place, Var, ordinal};
 use bir::ops::UnOp;
 use classfile::descriptor::Kind;
 
+use super::scan::{cloned, is_new};
 use crate::coverage::Coverage;
 use crate::discharge::Proof;
 use crate::reaching::overlap;
@@ -118,16 +119,12 @@ impl Made {
             Place::Stack(_) => true,
             // Lowering numbers temporaries in the order of their assignments.
             Place::Temp(it) => {
-                let is_new = it >= self.next;
+                let is_later = it >= self.next;
                 self.next = it + 1;
-                let instr = &body.instrs[id];
-                if matches!(
-                    instr,
-                    Instr::New(..) | Instr::Alloc(..) | Instr::NewArray(..) | Instr::MultiNewArray(..)
-                ) {
+                if is_new(&body.instrs[id]) {
                     self.allocated.push((it, id));
                 }
-                is_new
+                is_later
             }
         }
     }
@@ -159,7 +156,14 @@ impl Made {
                 _ => None,
             },
             Check::Cast(class, _) if class == well_known().object => Some(Proof::Type),
-            Check::Cast(_, e) => constant(body.exprs[e] == Expr::Null),
+            Check::Cast(class, e) => match body.exprs[e] {
+                Expr::Null => Some(Proof::Constant),
+                Expr::Var(it) => {
+                    let made = self.allocated(it)?;
+                    (cloned(&body.instrs[made]) == Some(class)).then_some(Proof::Allocated(made))
+                }
+                _ => None,
+            },
             Check::Store(_, value) if body.exprs[value] == Expr::Null => constant(true),
             Check::Bound(array, _) | Check::Store(array, _) => {
                 let Expr::Var(array) = body.exprs[array] else { return None };

@@ -136,8 +136,8 @@ pub enum Reaches {
     Error(Text),
     /// The call may run methods of unknown classes, for this reason.
     Open(Why),
-    /// The call runs no method, only code of the VM itself.
-    Vm,
+    /// The call runs no method: the program has no object that can be its receiver.
+    Nothing,
 }
 
 /// The way in which the program needs a missing class.
@@ -350,7 +350,7 @@ fn reached(call: &Call) -> Vec<Reaches> {
     acc.extend(call.errors.iter().map(|&it| Reaches::Error(it)));
     acc.extend(call.open.map(Reaches::Open));
     if acc.is_empty() {
-        acc.push(Reaches::Vm);
+        acc.push(Reaches::Nothing);
     }
     acc
 }

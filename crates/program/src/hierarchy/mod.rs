@@ -109,6 +109,9 @@ pub enum ProblemKind {
     FinalSuperclass,
     /// The supertype is sealed and does not permit the class: `IncompatibleClassChangeError` (JVMS §5.3.5).
     NotPermitted,
+    /// The class overrides a final method of the superclass: `IncompatibleClassChangeError`, before Java 16
+    /// `VerifyError` (JVMS §5.3.5).
+    FinalMethod,
     /// The class has more than [`MAX_SUPERS`] supertypes, a limit of this implementation. The links of the class are
     /// cut, and its supertypes count as unknown.
     TooManySupertypes,
@@ -394,6 +397,9 @@ fn joined(
     let mut classes = shape.classes(present);
     open::fill(&mut classes, &by_name, &shape, (modules, options), before, cancelled)?;
     links::refused(&classes, &shape.links, &mut problems);
+    for it in (0..classes.len()).map(ClassId::from_index) {
+        links::overrides_of(it, &classes, &shape.links, &methods, &mut problems);
+    }
     problems.sort_by_key(|it| (it.class.bytes(), it.kind, it.other.bytes()));
     problems.dedup();
     let has_absent_supertype = any_outside_above(&classes);

@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::class::{Class, ClassId, Link, any_outside_above, slice, vacant};
 use super::edited::{Before, Edited, How, Lists};
-use super::links::{refused_of, ways_out};
+use super::links::{overrides_of, refused_of, ways_out};
 use super::member_index::edit_members;
 use super::open::{Packages, may_be_extended, nearest};
 use super::{Hierarchy, MAX_SUPERS, Problem, ProblemKind, Surroundings};
@@ -76,6 +76,7 @@ pub(super) fn patch(
         Some((changed, open_otherwise)) => {
             let n_classes = patch.n_before[0];
             edit_members((&mut patch.hierarchy.methods, &mut patch.hierarchy.fields), n_classes, gone, come);
+            renew_overrides(patch.hierarchy, &names, &changed);
             let before = Before(How::Patched { n_classes, classes: patch.before });
             Some(Edited { before, changed, open_otherwise })
         }
@@ -84,6 +85,26 @@ pub(super) fn patch(
             None
         }
     }
+}
+
+/// Finds again which of the classes `changed` override final methods. `names` are the classes that an edit added or
+/// removed, and `changed` the classes whose supertypes changed, whose ids may be vacant.
+fn renew_overrides(all: &mut Hierarchy, names: &[ClassName], changed: &[ClassId]) {
+    let mut found = Vec::new();
+    let changed: Vec<ClassId> = changed.iter().copied().filter(|it| !all.is_vacant(*it)).collect();
+    for &it in &changed {
+        overrides_of(it, &all.classes, &all.links, &all.methods, &mut found);
+    }
+    if found.is_empty() && all.problems.iter().all(|it| it.kind != ProblemKind::FinalMethod) {
+        return;
+    }
+    let mut stale: FxHashSet<ClassName> = names.iter().copied().collect();
+    stale.extend(changed.iter().map(|it| all.classes[it.index()].outline.class));
+    let is_kept = |it: &&Problem| it.kind != ProblemKind::FinalMethod || !stale.contains(&it.class);
+    found.extend(all.problems.iter().filter(is_kept));
+    found.sort_by_key(|it| (it.class.bytes(), it.kind, it.other.bytes()));
+    found.dedup();
+    all.problems = found.into();
 }
 
 /// Compacts the lists `links`, `supers` and `children`. Each edit appends new entries and leaves old ones unused; a
@@ -186,7 +207,8 @@ impl Patch<'_> {
             .map(|it| all.classes[it.index()].outline.class)
             .chain(names.iter().copied())
             .collect();
-        problems.extend(all.problems.iter().filter(|it| !linked.contains(&it.class)));
+        let overrides = |it: &&Problem| it.kind == ProblemKind::FinalMethod;
+        problems.extend(all.problems.iter().filter(|it| overrides(it) || !linked.contains(&it.class)));
         for it in &linking {
             refused_of(&all.classes[it.index()], &all.classes, &all.links, &mut problems);
         }

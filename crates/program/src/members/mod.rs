@@ -132,6 +132,13 @@ pub enum LinkError {
     Instantiation,
     /// The class that the instruction or its reference names is absent.
     NoClassDefFound,
+    /// The class cannot be loaded because it extends a final class or overrides a final method, and the release is
+    /// unknown: `IncompatibleClassChangeError`, before Java 16 `VerifyError` (JVMS §5.3.5).
+    Final,
+    /// The class cannot be loaded for the same reason, before Java 16.
+    FinalBefore16,
+    /// The class cannot be loaded because it is its own supertype (JVMS §5.3.5).
+    Circularity,
 }
 
 impl LinkError {
@@ -140,9 +147,11 @@ impl LinkError {
         match self {
             LinkError::NoSuchMethod => "java/lang/NoSuchMethodError",
             LinkError::NoSuchField => "java/lang/NoSuchFieldError",
-            LinkError::IncompatibleClassChange | LinkError::ConflictingDefaults => {
+            LinkError::IncompatibleClassChange | LinkError::ConflictingDefaults | LinkError::Final => {
                 "java/lang/IncompatibleClassChangeError"
             }
+            LinkError::FinalBefore16 => "java/lang/VerifyError",
+            LinkError::Circularity => "java/lang/ClassCircularityError",
             LinkError::IllegalAccess => "java/lang/IllegalAccessError",
             LinkError::AbstractMethod => "java/lang/AbstractMethodError",
             LinkError::Instantiation => "java/lang/InstantiationError",

@@ -2,8 +2,6 @@
 //! added.
 
 use classfile::names::ClassName;
-use flow::functional::LinkedConstant;
-use flow::named::named_classes;
 use flow::summary::Initialized;
 use program::hierarchy::ClassId;
 use program::outline::Outline;
@@ -74,7 +72,9 @@ impl Named {
             action.method().into_iter().for_each(|it| self.class(it.class()));
             if let Some(what) = action.initializes {
                 self.class(match what {
-                    Initialized::Class(it) | Initialized::ClassOrAbove(it) => it,
+                    Initialized::Class(it) | Initialized::ClassOrAbove(it) | Initialized::Implemented(it) => {
+                        it
+                    }
                     Initialized::OwnerOfField(it) | Initialized::OwnerOfMethod(it, _) => it.class(),
                 });
             }
@@ -92,21 +92,17 @@ impl Named {
         }
         code.summary.named.iter().for_each(|it| self.class(*it));
         for constant in code.dynamics.iter().flat_map(|it| &it.resolves) {
-            match *constant {
-                LinkedConstant::Handle(it) => {
-                    self.class(it.member.class());
-                    named_classes(it.member.descriptor()).for_each(|it| self.class(it));
-                }
-                LinkedConstant::Class(it) => self.class(it),
-                LinkedConstant::Type(it) => named_classes(it).for_each(|it| self.class(it)),
-            }
+            constant.classes(&mut |it| self.class(it));
         }
         for function in code.dynamics.iter().filter_map(|it| it.function.as_ref()) {
             self.class(function.handle.member.class());
         }
         let rows = code.summary.contexts.iter().flat_map(|it| &it.rows);
-        self.throwables.extend(rows.filter_map(|it| it.class));
-        self.if_types.extend(code.summary.bare.iter().filter_map(|it| it.class));
+        let bare = code.summary.bare.iter();
+        self.throwables.extend(rows.clone().filter_map(|it| it.class));
+        self.if_types.extend(bare.clone().filter_map(|it| it.class));
+        // Whether the class of a row is accessible matters, too.
+        rows.chain(bare).filter_map(|it| it.class).for_each(|it| self.class(it));
     }
 
     fn class(&mut self, name: ClassName) {

@@ -2,12 +2,12 @@
 //! call.
 
 use classfile::names::{Descriptor, Name};
-use program::hierarchy::{Below, ClassId, Link};
+use program::hierarchy::{ClassId, Link};
 use program::members::declared::find_method;
 
 use super::search::{Event, Search};
 use crate::whole::reachable::From;
-use crate::whole::serialization::{serializable, stream_methods};
+use crate::whole::serialization::{Direction, is_serializable, serialization_methods};
 
 /// Adds to the search the methods that the VM or object streams call by name on a created object. `event` is the
 /// event that the search just processed.
@@ -15,8 +15,11 @@ pub(super) fn happens(search: &mut Search<'_>, event: Event) {
     match event {
         Event::Made(class, from) => {
             finalizer(search, class, from);
-            serialization(search, class, from);
+            for direction in search.streams() {
+                stream_methods(search, direction, class, from);
+            }
         }
+        Event::Stream(direction, from) => stream_started(search, direction, from),
         Event::Method(_) | Event::Function(_) => {}
     }
 }
@@ -41,21 +44,36 @@ fn finalizer(search: &mut Search<'_>, class: ClassId, from: From) {
     }
 }
 
-/// If the class is serializable, adds to the search the methods that object streams call on its objects although no
-/// interface declares them (Java Object Serialization Specification §2.3, §3.4).
-fn serialization(search: &mut Search<'_>, class: ClassId, from: From) {
+/// Adds to the search what object streams run once reached code reads or writes objects. A stream that is read may
+/// name any serializable class.
+fn stream_started(search: &mut Search<'_>, direction: Direction, from: From) {
     let hierarchy = search.hierarchy();
-    if hierarchy.is_subtype(hierarchy.name(class), serializable()) == Below::No {
-        return;
-    }
-    for &above in hierarchy.supers(class) {
-        for it in stream_methods() {
-            let it = find_method(hierarchy, above, it.name, it.descriptor);
-            it.into_iter().for_each(|it| search.method(it, from));
+    for class in hierarchy.ids().filter(|&it| !hierarchy.is_interface(it)) {
+        let is_surely = is_serializable(hierarchy, class);
+        if is_surely.is_none() || (direction == Direction::Writing && !search.is_made(class)) {
+            continue;
         }
-        // Reading an object runs the constructor of its first superclass that is not serializable, or its own
-        // constructor. The constructors of all its supertypes are added.
-        let it = find_method(hierarchy, above, Name::new(b"<init>"), Descriptor::new(b"()V"));
-        it.into_iter().for_each(|it| search.method(it, from));
+        if direction == Direction::Reading && !hierarchy.outline(class).flags.is_abstract() {
+            search.initialize(class, from);
+            search.made(class, from);
+        }
+        stream_methods(search, direction, class, from);
+    }
+}
+
+/// If the class is serializable, adds to the search the methods that object streams run when they read or write its
+/// objects although no interface declares them.
+fn stream_methods(search: &mut Search<'_>, direction: Direction, class: ClassId, from: From) {
+    let hierarchy = search.hierarchy();
+    let mut at = Some(class);
+    while let Some(class) = at {
+        if let Some(surely) = is_serializable(hierarchy, class) {
+            let found = serialization_methods(hierarchy, direction, class, surely);
+            found.into_iter().for_each(|it| search.method(it, from));
+        }
+        at = match hierarchy.super_class(class) {
+            Some(Link::Present(it)) => Some(it),
+            _ => None,
+        };
     }
 }

@@ -7,8 +7,12 @@
 //! methods of unknown effect is also reached in another way.
 
 pub mod entries;
+mod found;
 mod made;
+mod native;
 mod outside;
+mod platform;
+mod reflection;
 pub mod request;
 mod search;
 mod upcalls;
@@ -16,7 +20,7 @@ mod upcalls;
 use flow::fuel::{Cancelled, Fuel};
 
 use super::dispatch::outcomes::Offers;
-use super::reachable::{EntryPoint, From, Reachable};
+use super::reachable::{EntryPoint, EntryReason, From, Reachable};
 use super::tables::CallTable;
 use search::Search;
 
@@ -37,7 +41,7 @@ pub(super) fn reachable(
         search.enter(entry, From::Entry(number));
     }
     run(&mut search, fuel)?;
-    upcalls::start(&mut search);
+    platform::start(&mut search, entries.iter().any(|it| matches!(it.why, EntryReason::Agent(_))));
     outside::start(&mut search, fuel)?;
     run(&mut search, fuel)?;
     // Even in a closed world some code may be unknown. Such code may do whatever absent classes can do.
@@ -53,6 +57,7 @@ fn run(search: &mut Search<'_>, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
     while let Some(event) = search.next() {
         fuel.spend(32)?;
         made::happens(search, event);
+        platform::happens(search, event);
         outside::happens(search, event);
     }
     Ok(())

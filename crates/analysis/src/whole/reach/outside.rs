@@ -10,6 +10,7 @@ use rustc_hash::FxHashSet;
 
 use super::search::{Event, Search};
 use crate::whole::reachable::From;
+use crate::whole::serialization::Direction;
 use crate::whole::sites::FunctionSiteId;
 
 /// Adds to the search the methods and classes that code of absent classes can use by name. Does nothing if there is
@@ -21,6 +22,8 @@ pub(super) fn start(search: &mut Search<'_>, fuel: &mut Fuel<'_>) -> Result<(), 
     if !search.has_outside() {
         return Ok(());
     }
+    search.stream(Direction::Reading, From::Outside);
+    search.stream(Direction::Writing, From::Outside);
     let hierarchy = search.hierarchy();
     let mut named: FxHashSet<ClassId> = FxHashSet::default();
     for class in hierarchy.ids().filter(|&it| hierarchy.nameable_outside(it)) {
@@ -55,7 +58,7 @@ pub(super) fn start(search: &mut Search<'_>, fuel: &mut Fuel<'_>) -> Result<(), 
 /// object was created. `event` is the event that the search just processed.
 pub(super) fn happens(search: &mut Search<'_>, event: Event) {
     match event {
-        Event::Method(_) => {}
+        Event::Method(_) | Event::Stream(..) => {}
         Event::Made(class, from) => class_made(search, class, from),
         Event::Function(site) => function_made(search, site),
     }

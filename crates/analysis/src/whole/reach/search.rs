@@ -3,9 +3,7 @@
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
 
-use classfile::names::{ClassName, Descriptor, Name};
-use flow::natives::Effect;
-use flow::summary::Initialized;
+use classfile::names::{ClassName, Descriptor, MethodRef};
 use program::hierarchy::{ClassId, Hierarchy, Link};
 use program::initialization::{Initializer, walk};
 use program::input::{Role, WorldKind};
@@ -13,11 +11,12 @@ use program::members::MethodId;
 use program::members::declared::{declared, declares_selectable, find_method};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::summary::{CodeSummary, MethodSummary};
+use crate::summary::MethodSummary;
 use crate::whole::actions::{Action, AnyCode, MadeObject, Raises, actions};
 use crate::whole::dispatch::outcomes::{Offers, ReceiverKind};
-use crate::whole::implicit::thread_run;
+use crate::whole::implicit::of_object;
 use crate::whole::reachable::{EntryPoint, From, Reachable};
+use crate::whole::serialization::{Direction, is_below, stream_direction, streams_above};
 use crate::whole::sites::{DispatchId, FunctionSite, FunctionSiteId, Site, Target};
 use crate::whole::tables::CallTable;
 
@@ -30,6 +29,9 @@ pub(super) enum Event {
     Made(ClassId, From),
     /// Reached code makes the function object of this site.
     Function(FunctionSiteId),
+    /// Reached code writes objects to a stream or reads them from one. The second field tells how control reached that
+    /// code.
+    Stream(Direction, From),
 }
 
 /// The state of a search for reached code.
@@ -40,6 +42,9 @@ pub(super) struct Search<'a> {
     made: FxHashSet<ClassId>,
     functions: FxHashSet<FunctionSiteId>,
     initialized: FxHashSet<ClassId>,
+    /// Whether reached code writes objects to streams, and whether it reads them.
+    writes: bool,
+    reads: bool,
     /// The dispatches that reached code calls, each with the way in which control first reached such a call.
     called: FxHashMap<DispatchId, From>,
     /// For each dispatch, the targets that receivers select if they are created by reached code.
@@ -59,6 +64,8 @@ impl<'a> Search<'a> {
             made: FxHashSet::default(),
             functions: FxHashSet::default(),
             initialized: FxHashSet::default(),
+            writes: false,
+            reads: false,
             called: FxHashMap::default(),
             targets: FxHashMap::default(),
             selected: FxHashSet::default(),
@@ -114,6 +121,7 @@ impl<'a> Search<'a> {
         match event {
             Event::Method(it) => self.process_method(it),
             Event::Made(it, _) => self.process_class(it),
+            Event::Stream(..) => {}
             Event::Function(it) => {
                 let offers = self.offers;
                 offers.of(ReceiverKind::Function(it), &mut |dispatch, target| self.select(dispatch, target));
@@ -149,6 +157,28 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Returns whether reached code creates objects of exactly this class, as far as the search knows yet.
+    pub(super) fn is_made(&self, class: ClassId) -> bool {
+        self.made.contains(&class)
+    }
+
+    /// Records that reached code writes objects to a stream or reads them.
+    pub(super) fn stream(&mut self, direction: Direction, from: From) {
+        let is_known = match direction {
+            Direction::Writing => &mut self.writes,
+            Direction::Reading => &mut self.reads,
+        };
+        if !std::mem::replace(is_known, true) {
+            self.queue.push_back(Event::Stream(direction, from));
+        }
+    }
+
+    /// Returns what reached code does with object streams.
+    pub(super) fn streams(&self) -> impl Iterator<Item = Direction> + use<> {
+        let writes = self.writes.then_some(Direction::Writing);
+        writes.into_iter().chain(self.reads.then_some(Direction::Reading))
+    }
+
     fn function(&mut self, site: FunctionSiteId) {
         if self.functions.insert(site) {
             self.queue.push_back(Event::Function(site));
@@ -166,14 +196,6 @@ impl<'a> Search<'a> {
         };
         walk(hierarchy, class, |it| self.initialized.insert(it), visit);
         reached.into_iter().for_each(|it| self.method(it, from));
-    }
-
-    fn initializations(&mut self, what: Initialized, from: From) {
-        for link in &*self.calls.initialized(what) {
-            if let Link::Present(it) = *link {
-                self.initialize(it, from);
-            }
-        }
     }
 
     /// Adds to the search the methods that a call in reached code may run. `from` is how control reaches the call.
@@ -227,7 +249,10 @@ impl<'a> Search<'a> {
     /// runs. `from` is how control reaches the action.
     fn action(&mut self, owner: MethodId, action: &Action, from: From) {
         match action.raises {
-            Raises::Exact(class) => self.raised(class, from),
+            // The VM runs the constructor without parameters or the constructor with a message.
+            Raises::Exact(class) => {
+                self.thrown(class, from, |it| matches!(it.bytes(), b"()V" | b"(Ljava/lang/String;)V"));
+            }
             // The objects of a cone are created elsewhere. The VM creates the other exceptions when it starts.
             Raises::Cone(_)
             | Raises::Caught(_)
@@ -236,24 +261,42 @@ impl<'a> Search<'a> {
             | Raises::Nothing => {}
         }
         if let Some(what) = action.initializes {
-            self.initializations(what, from);
+            for link in &*self.calls.initialized(what) {
+                if let Link::Present(it) = *link {
+                    self.initialize(it, from);
+                }
+            }
         }
         match action.makes {
-            Some(MadeObject::ByNew(class) | MadeObject::ByHandle(class)) => self.made_by_name(class, from),
+            Some(MadeObject::ByNew(class) | MadeObject::ByHandle(class)) => {
+                if let Some(made) = self.hierarchy().class(class) {
+                    self.made(made, from);
+                    // What the platform's own streams read is covered by the assumption of the analysis.
+                    if self.hierarchy().role(owner.class) != Role::Jdk {
+                        let streams = streams_above(self.hierarchy(), made);
+                        streams.into_iter().for_each(|it| self.stream(it, from));
+                    }
+                }
+            }
             None => {}
         }
         if let Some(called) = action.calls {
-            self.site(self.calls.site(owner.class, called), from);
+            let (method, site) = (called.method(), self.calls.site(owner.class, called));
+            if matches!(site, Site::Open(_)) {
+                let hierarchy = self.hierarchy();
+                let names = method.get();
+                let is_of = |it| is_below(hierarchy, names.class, it) != Some(false);
+                let direction = stream_direction(names.name, names.descriptor, is_of);
+                direction.into_iter().for_each(|it| self.stream(it, from));
+            }
+            if matches!(site, Site::Vm) {
+                self.named_method(of_object(method), from);
+            }
+            self.site(site, from);
         }
         match action.any_code {
             // Code that such an action may run is covered by the assumption that answers list.
             Some(AnyCode::Bootstrap(_) | AnyCode::Unlisted) | None => {}
-        }
-    }
-
-    fn made_by_name(&mut self, class: ClassName, from: From) {
-        if let Some(it) = self.hierarchy().class(class) {
-            self.made(it, from);
         }
     }
 
@@ -263,61 +306,38 @@ impl<'a> Search<'a> {
             return self.unseen(method);
         }
         match calls.classes.summary(method) {
-            MethodSummary::Known(code) => self.code(method, code),
-            MethodSummary::None => self.native(method),
+            MethodSummary::Known(code) => {
+                let from = From::Method(method);
+                for item in &code.summary.items {
+                    actions(code, item.source).for_each(|it| self.action(method, &it, from));
+                }
+                for site in functions_of(self.calls, method) {
+                    self.function(site);
+                }
+            }
+            MethodSummary::None => {}
             MethodSummary::Missing | MethodSummary::Unread => self.unseen(method),
         }
     }
 
-    fn code(&mut self, method: MethodId, code: &'a CodeSummary) {
-        let from = From::Method(method);
-        for item in &code.summary.items {
-            actions(code, item.source).for_each(|it| self.action(method, &it, from));
-        }
-        for site in functions_of(self.calls, method) {
-            self.function(site);
-        }
+    /// Adds the method to the search if its class is present and declares it.
+    pub(super) fn named_method(&mut self, method: MethodRef, from: From) {
+        let (hierarchy, it) = (self.hierarchy(), method.get());
+        let class = hierarchy.class(it.class);
+        let found = class.and_then(|class| find_method(hierarchy, class, it.name, it.descriptor));
+        found.into_iter().for_each(|it| self.method(it, from));
     }
 
-    /// Adds to the search the code that the VM runs to create an exception of this class that it raises: the
-    /// constructor without parameters and the constructor with a message.
-    fn raised(&mut self, class: ClassName, from: From) {
+    /// Adds to the search the code that creates an exception of this class of the platform by a constructor whose
+    /// descriptor `is_run` accepts.
+    pub(super) fn thrown(&mut self, class: ClassName, from: From, is_run: impl Fn(Descriptor) -> bool) {
         let hierarchy = self.hierarchy();
         let Some(id) = hierarchy.class(class).filter(|&it| hierarchy.role(it) == Role::Jdk) else { return };
         self.initialize(id, from);
         self.made(id, from);
-        for descriptor in [&b"()V"[..], b"(Ljava/lang/String;)V"] {
-            let constructor = find_method(hierarchy, id, Name::new(b"<init>"), Descriptor::new(descriptor));
-            constructor.into_iter().for_each(|it| self.method(it, from));
-        }
-    }
-
-    fn native(&mut self, method: MethodId) {
-        let from = From::Method(method);
-        let hierarchy = self.hierarchy();
-        let it = declared(hierarchy, method);
-        if !it.flags.is_native() {
-            return;
-        }
-        match self.calls.native(method).map(|it| &it.effect) {
-            Some(Effect::Calls(methods)) => {
-                methods.iter().for_each(|&it| self.site(self.calls.virtual_site(it), from));
-            }
-            Some(Effect::Thread) => self.site(self.calls.virtual_site(thread_run()), from),
-            // Native methods that may run anything are covered by the assumption of the analysis.
-            None | Some(Effect::None | Effect::Load | Effect::Open | Effect::Init) => {}
-        }
-        // A native method may have created the object that it returns; the object may be of any class of the platform
-        // that fits.
-        let Some(class) = result_class(it.descriptor) else { return };
-        let Some(id) = hierarchy.class(class).filter(|_| class.bytes() != b"java/lang/Object") else {
-            return;
-        };
-        if hierarchy.role(method.class) == Role::Jdk {
-            for it in hierarchy.subtypes(id) {
-                if hierarchy.role(it) == Role::Jdk {
-                    self.made(it, from);
-                }
+        for (index, it) in hierarchy.outline(id).methods.iter().enumerate() {
+            if it.name.bytes() == b"<init>" && is_run(it.descriptor) {
+                self.method(MethodId::new(id, index), from);
             }
         }
     }
@@ -342,12 +362,6 @@ impl<'a> Search<'a> {
             };
         }
     }
-}
-
-/// Returns the class in a method's return type (the element class of an array); `None` for a primitive type and
-/// `void`.
-fn result_class(descriptor: Descriptor) -> Option<ClassName> {
-    descriptor.method_type()?.ret()?.class()?.element()
 }
 
 /// Returns the function objects that the dynamic call sites of a method make.

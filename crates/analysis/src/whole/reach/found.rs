@@ -1,0 +1,57 @@
+//! Classes of the platform that its code finds by computed names or by attributes, and of which it then creates
+//! objects: charsets, resource bundles, protocol handlers.
+
+use classfile::names::ClassName;
+use program::input::Role;
+use program::members::declared::declared;
+
+use super::reflection::created;
+use super::search::{Event, Search};
+use crate::whole::reachable::From;
+
+/// Methods of the platform that find classes by computed names (found by a search for `Class.forName`, `loadClass` and
+/// `newInstance` in the sources of JDK 17 and 25, and by traces of programs): a class and the beginning of the methods'
+/// names, and a class or interface above all classes that the methods find.
+const FINDERS: [(&str, &str, &str); 13] = [
+    ("java/net/ContentHandlerFactory", "", "java/net/ContentHandler"),
+    ("java/net/InetAddress", "loadImpl", "java/net/InetAddressImpl"),
+    ("java/net/InetAddressImplFactory", "create", "java/net/InetAddressImpl"),
+    ("java/net/URL", "getURLStreamHandler", "java/net/URLStreamHandler"),
+    ("java/net/URL$DefaultFactory", "createURLStreamHandler", "java/net/URLStreamHandler"),
+    ("java/net/URLConnection", "getContentHandler", "java/net/ContentHandler"),
+    ("java/net/URLConnection", "lookupContentHandlerClassFor", "java/net/ContentHandler"),
+    ("java/util/ResourceBundle", "getBundle", "java/util/ResourceBundle"),
+    ("java/util/ResourceBundle$Control", "newBundle", "java/util/ResourceBundle"),
+    ("sun/nio/cs/AbstractCharsetProvider", "lookup", "java/nio/charset/Charset"),
+    ("sun/nio/cs/StandardCharsets", "lookup", "java/nio/charset/Charset"),
+    ("sun/nio/cs/ext/ExtendedCharsets", "", "java/nio/charset/Charset"),
+    (
+        "sun/util/locale/provider/LocaleProviderAdapter",
+        "forType",
+        "sun/util/locale/provider/LocaleProviderAdapter",
+    ),
+];
+
+/// Adds to the search the classes that a method of the platform finds by computed names, after the search has reached
+/// the method. `event` is the event that the search just processed.
+pub(super) fn happens(search: &mut Search<'_>, event: Event) {
+    let Event::Method(method) = event else { return };
+    let hierarchy = search.hierarchy();
+    if hierarchy.role(method.class) != Role::Jdk {
+        return;
+    }
+    let (class, name) = (hierarchy.name(method.class), declared(hierarchy, method).name);
+    for (owner, start, above) in FINDERS {
+        if class.bytes() != owner.as_bytes() || !name.bytes().starts_with(start.as_bytes()) {
+            continue;
+        }
+        // Programs have resource bundles of their own, which the platform finds by names and the locale.
+        let is_of_programs = above == "java/util/ResourceBundle";
+        let above = hierarchy.class(ClassName::new(above.as_bytes()));
+        for it in above.into_iter().flat_map(|it| hierarchy.subtypes(it)) {
+            if is_of_programs || hierarchy.role(it) == Role::Jdk {
+                created(search, it, From::Method(method));
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What reflective code of the platform runs because reached code names classes: bootstrap methods, and code that gets
+//! class objects and creates objects of these classes or initialises them.
+
+use flow::functional::known_bootstraps;
+use flow::passed::Passed;
+use program::hierarchy::ClassId;
+use program::members::MethodId;
+
+use super::search::{Event, Search};
+use crate::summary::MethodSummary;
+use crate::whole::reachable::From;
+
+/// Adds to the search what the classes that a method names may cause to run. `event` is the event that the search just
+/// processed.
+pub(super) fn happens(search: &mut Search<'_>, event: Event) {
+    let Event::Method(method) = event else { return };
+    let calls = search.calls;
+    if calls.classes.ghost(method).is_some() {
+        return;
+    }
+    let MethodSummary::Known(code) = calls.classes.summary(method) else { return };
+    let from = From::Method(method);
+    let class = calls.classes.hierarchy.name(method.class);
+    // The descriptors of the platform's modules name all providers of services. Those that are used are found where
+    // code names a service.
+    if class.bytes().starts_with(b"jdk/internal/module/SystemModules") {
+        return;
+    }
+    if !code.dynamics.is_empty() {
+        bootstraps(search, from);
+    }
+    code.summary.passed.iter().for_each(|it| passed(search, *it, from));
+}
+
+/// Adds to the search the bootstrap methods of the JDK that dynamic call sites and constants run.
+fn bootstraps(search: &mut Search<'_>, from: From) {
+    let hierarchy = search.hierarchy();
+    for it in known_bootstraps() {
+        hierarchy.class(it.class()).into_iter().for_each(|it| search.initialize(it, from));
+        search.named_method(it, from);
+    }
+}
+
+/// Adds to the search the code that may run because reached code hands a class to other code, which may initialise
+/// the class or create its objects by reflection. `from` is how control reaches the code that passes the class.
+fn passed(search: &mut Search<'_>, it: Passed, from: From) {
+    let hierarchy = search.hierarchy();
+    let Some(class) = hierarchy.class(it.class) else { return };
+    if it.is_service || is_used_service(search, it) {
+        hierarchy.subtypes(class).into_iter().for_each(|it| provider(search, it, from));
+        return;
+    }
+    created(search, class, from);
+}
+
+/// Returns whether a module of the platform loads providers of this service.
+fn is_used_service(search: &Search<'_>, it: Passed) -> bool {
+    let modules = &search.calls.classes.surroundings.modules;
+    modules.iter().any(|module| module.uses.contains(&it.class))
+}
+
+/// Adds to the search the code that runs if code of unknown intent has the class object of this class: the class may
+/// be initialised and its objects created. `from` is how control reaches that code.
+pub(super) fn created(search: &mut Search<'_>, class: ClassId, from: From) {
+    let hierarchy = search.hierarchy();
+    search.initialize(class, from);
+    let outline = hierarchy.outline(class);
+    if !outline.flags.is_abstract() && !outline.flags.is_interface() {
+        search.made(class, from);
+    }
+    for (index, method) in outline.methods.iter().enumerate() {
+        // The platform finds the constants of an enum by its method `values`.
+        if method.name.bytes() == b"<init>" || method.name.bytes() == b"values" {
+            search.method(MethodId::new(class, index), from);
+        }
+    }
+}
+
+/// Adds to the search the code by which `ServiceLoader` creates an object of the class, if the class can be a
+/// provider. `from` is how control reaches the code that loads the service.
+fn provider(search: &mut Search<'_>, class: ClassId, from: From) {
+    let hierarchy = search.hierarchy();
+    let outline = hierarchy.outline(class);
+    for (index, method) in outline.methods.iter().enumerate() {
+        let takes_nothing = method.descriptor.bytes().starts_with(b"()");
+        let is_constructor = method.name.bytes() == b"<init>" && !outline.flags.is_abstract();
+        let is_provider = method.name.bytes() == b"provider" && method.flags.is_static();
+        if !takes_nothing || !(is_constructor || is_provider) {
+            continue;
+        }
+        search.initialize(class, from);
+        if is_constructor {
+            search.made(class, from);
+        }
+        search.method(MethodId::new(class, index), from);
+    }
+}
