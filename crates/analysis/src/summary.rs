@@ -51,6 +51,7 @@ impl ClassSummary {
             | Source::Caught(_)
             | Source::Initialize(_)
             | Source::Object(_)
+            | Source::Receiver(_)
             | Source::CallDynamic(_)
             | Source::ConstDynamic(_) => None,
         });

@@ -6,7 +6,7 @@
 //! handler that throws its exception again is a source, too: of the exceptions that arrived at the handler
 //! (`semantics.md` §3.2).
 
-use bir::body::{Body, CallKind, Expr, Instr, InstrId, Row, Var, ordinal};
+use bir::body::{Body, CallKind, Expr, ExprId, Instr, InstrId, Row, Var, ordinal};
 use classfile::descriptor::Kind;
 use classfile::names::{ClassName, FieldRef, MethodRef};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -16,8 +16,9 @@ use crate::exceptions::raised;
 use crate::facts::{MethodFacts, contains};
 use crate::named::{named_by_expr, named_by_instr, names_throwable};
 use crate::passed::{Passed, passed_classes};
+use crate::reaching::Reaching;
 use crate::throwables::well_known;
-use crate::thrown::Term;
+use crate::thrown::{Term, class_of};
 
 /// The summary of one method body: all that the rest of a program needs to know of it. It has the body's sources of
 /// exceptions, and the classes and fields that the body names.
@@ -97,6 +98,21 @@ pub enum Source {
     /// The creation of an object of this class. It fails if the class has become abstract or an interface since the
     /// body was compiled.
     Object(ClassName),
+    /// An `invokeinterface` on this receiver, whose class is not the interface that the instruction names.
+    Receiver(Receiver),
+}
+
+/// The receiver of an `invokeinterface` instruction, as far as the class file tells what it is. The verifier accepts any
+/// object as a receiver, and the instruction fails if the object does not implement the interface (JVMS
+/// §6.5.invokeinterface).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Receiver {
+    /// The class of the receiver.
+    pub class: ClassName,
+    /// Whether the receiver is an object of exactly this class; otherwise, it may be of a subclass.
+    pub exact: bool,
+    /// The interface that the instruction names.
+    pub interface: ClassName,
 }
 
 /// The kind of instruction that accesses a field.
@@ -339,7 +355,14 @@ pub struct Sources<'a> {
     handlers: Vec<InstrId>,
     /// Whether local 0 holds `this` at every instruction of the body; `None` until this has been computed.
     keeps_this: Option<bool>,
+    /// The search for the receivers of interface calls, and an upper bound of the instructions that it has examined.
+    reaching: Reaching<'a>,
+    spent: usize,
 }
+
+/// The maximum of [`Sources::spent`]. Beyond it, receivers of interface calls are not searched, so that a body with very
+/// many such calls costs little; it then lacks errors of receivers that do not implement the interface.
+const MAX_SPENT: usize = 1 << 22;
 
 impl<'a> Sources<'a> {
     /// Creates the state for a visit of the instructions of `body` from the first on. `facts` must be the facts of
@@ -353,6 +376,8 @@ impl<'a> Sources<'a> {
             next_proof: 0,
             handlers: rethrowing(facts),
             keeps_this: None,
+            reaching: Reaching::new(body),
+            spent: 0,
         }
     }
 
@@ -377,6 +402,11 @@ impl<'a> Sources<'a> {
             Instr::Alloc(_, class) => f(Source::Object(class)),
             Instr::Call(_, kind, method, operands) => {
                 let receiver = body.operands(operands).first().filter(|_| kind.has_receiver());
+                if kind == CallKind::Interface
+                    && let Some(&receiver) = receiver
+                {
+                    self.receivers(id, receiver, method.class(), &mut f);
+                }
                 let this = Expr::Var(Var::local(0, Kind::Ref));
                 let on_this = receiver.is_some_and(|&it| body.exprs[it] == this) && self.keeps_this();
                 f(if on_this { Source::CallOnThis(kind, method) } else { Source::Call(kind, method) });
@@ -402,6 +432,31 @@ impl<'a> Sources<'a> {
                 }
             }),
         }
+    }
+
+    /// Calls `f` with the classes that the receiver of an `invokeinterface` instruction may have, other than the interface
+    /// itself.
+    fn receivers(&mut self, id: InstrId, receiver: ExprId, interface: ClassName, f: &mut impl FnMut(Source)) {
+        let body = self.body;
+        self.spent += body.instrs.len();
+        if self.spent > MAX_SPENT {
+            return;
+        }
+        let mut found: Vec<Receiver> = Vec::new();
+        self.reaching.sources(id, receiver, |source, narrow| {
+            // A cast has checked the value.
+            if narrow.is_none()
+                && let Some((class, exact)) = class_of(body, source)
+                && class != interface
+                && !class.is_array()
+            {
+                let it = Receiver { class, exact, interface };
+                if !found.contains(&it) {
+                    found.push(it);
+                }
+            }
+        });
+        found.into_iter().for_each(|it| f(Source::Receiver(it)));
     }
 
     fn keeps_this(&mut self) -> bool {

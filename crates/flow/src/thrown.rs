@@ -83,6 +83,22 @@ fn term_of(body: &Body, source: Source, narrow: Option<ClassName>) -> Option<Ter
     }
 }
 
+/// Returns the class of a value that comes from `source`, and whether the value is an object of exactly this class;
+/// otherwise, it is null or an object of this class or a subclass. Returns `None` if the class file does not tell.
+pub(crate) fn class_of(body: &Body, source: Source) -> Option<(ClassName, bool)> {
+    let static_class = |it: Option<FieldType<'static>>| Some((it?.class()?, false));
+    match source {
+        Source::Unknown => None,
+        Source::Entry(var) => Some((parameter(body, var)?, false)),
+        Source::Expr(e) | Source::Instr(_, Some(e)) => static_class(static_type(body, e)),
+        Source::Instr(id, None) => match body.instrs[id] {
+            Instr::New(_, constructor, _) => Some((constructor.class(), true)),
+            Instr::Alloc(_, class) => Some((class, true)),
+            ref instr => static_class(result_type(body, instr)),
+        },
+    }
+}
+
 /// Returns the static type of an expression that reads a field or an array element. Returns `None` if the class file
 /// does not determine the type, or if the expression is of another kind.
 fn static_type(body: &Body, e: ExprId) -> Option<FieldType<'static>> {

@@ -144,6 +144,55 @@ fn handles(class: &str, of: &str, is_own: bool, cells: &mut Vec<Cell>) -> String
 }
 
 /// Returns the text of a program of one version, and its methods, each of which has one of the instructions.
+/// Classes that the JVM refuses to load because of their supertypes, each with its supertypes and members; `R` stands for
+/// the package of the supertypes.
+const REFUSED: [(&str, &str, &str); 5] = [
+    ("OverridesFinal", ".super R/HasFinal", ".method public m()V\n return\n.end\n"),
+    ("OverridesFurther", ".super R/BelowHasFinal", ".method protected m()V\n return\n.end\n"),
+    ("BelowFinal", ".super R/IsFinal", ""),
+    ("BelowInterface", ".super R/Itf", ""),
+    ("ImplementsClass", ".implements R/HasFinal", ""),
+];
+
+/// Adds code that names refused classes, and classes below them, in all ways.
+fn refused(out: &mut String, root: &str, version: u16, cells: &mut Vec<Cell>) {
+    let at = format!("{root}/r");
+    for (class, members) in [
+        ("public super R/HasFinal", ".method public final m()V\n return\n.end\n"),
+        ("public super R/BelowHasFinal\n.super R/HasFinal", ""),
+        ("public final super R/IsFinal", ""),
+        ("public interface abstract R/Itf", ""),
+    ] {
+        let _ = writeln!(out, ".class {}\n.version {version}.0\n{members}", class.replace('R', &at));
+    }
+    const USES: [(&str, &str); 4] = [
+        ("make", " new X\n dup\n invokespecial X.<init>()V\n pop\n"),
+        ("call", " invokestatic X.s()V\n"),
+        ("read", " getstatic X.f I\n pop\n"),
+        ("dispatch", " aconst_null\n invokevirtual X.v()V\n"),
+    ];
+    for (name, supers, members) in REFUSED {
+        let target = format!("{at}/{name}");
+        let own = ".field public static f I\n.method public <init>()V\n return\n.end\n\
+            .method public static s()V\n return\n.end\n.method public v()V\n return\n.end\n";
+        let head = format!(".version {version}.0\n");
+        let _ =
+            writeln!(out, ".class public super {target}\n{}\n{head}{own}{members}", supers.replace('R', &at));
+        let below = format!("{at}/Below{name}");
+        let _ = writeln!(out, ".class public super {below}\n.super {target}\n{head}{own}");
+        for of in [target, below] {
+            let caller = format!("{root}/p/Of{}", of.rsplit('/').next().unwrap_or_default());
+            let mut methods = String::new();
+            for (name, body) in CLASSES.into_iter().chain(USES) {
+                let body = body.replace("NEW", NEW).replace('X', &of);
+                methods += &format!(".method public static {name}()V\n{body} return\n.end\n");
+                cells.push((caller.clone(), name.to_owned()));
+            }
+            let _ = writeln!(out, ".class public super {caller}\n{head}{methods}");
+        }
+    }
+}
+
 fn program(version: u16) -> (String, Vec<Cell>) {
     let (mut out, mut cells) = (String::new(), Vec::new());
     let root = format!("v{version}");
@@ -187,6 +236,7 @@ fn program(version: u16) -> (String, Vec<Cell>) {
         }
         let _ = writeln!(out, ".class public super {caller}\n.version {version}.0\n{methods}");
     }
+    refused(&mut out, &root, version, &mut cells);
     // Initialisers store to final fields of their own class, of the right kind and of the other.
     for (name, body) in [
         ("Init", " aload_0\n iconst_1\n putfield X.i_public_final I\n"),
@@ -259,4 +309,62 @@ fn the_link_errors_of_constants_are_those_of_the_jvm() {
     }
     assert!(wrong.is_empty(), "{} of {}: {:#?}", wrong.len(), 2 * cells.len(), &wrong[..wrong.len().min(20)]);
     assert!(n_errors > 1_000, "{n_errors} link errors in {} methods", cells.len());
+}
+
+/// Exceptions that reach rows whose class is inaccessible; `H` stands for that class. The class is resolved when the
+/// exception gets to the row, and HotSpot dispatches the error as if the row's handler had raised it.
+const CAUGHT: [(&str, &str, Option<&str>); 6] = [
+    ("alone", ".catch H from A to B using C", Some("java/lang/IllegalAccessError")),
+    ("after", ".catch java/lang/RuntimeException from A to B using D\n .catch H from A to B using C", None),
+    (
+        "beside",
+        ".catch H from A to B using C\n .catch java/lang/IllegalAccessError from A to B using D",
+        Some("java/lang/IllegalAccessError"),
+    ),
+    (
+        "around",
+        ".catch H from A to B using C\n .catch java/lang/IllegalAccessError from C to D using D",
+        None,
+    ),
+    ("all", ".catch H from A to B using C\n .catch any from C to D using D", None),
+    ("none", "", Some("java/lang/IllegalStateException")),
+];
+
+#[test]
+fn the_class_of_a_row_is_resolved_when_an_exception_gets_to_it() {
+    let Some(jdk) = jdk::at_least(17) else { return };
+    let mut text = ".class super q/Hidden\n.super java/lang/RuntimeException\n\
+        .method public <init>()V\n return\n.end\n.class public super p/Rows\n"
+        .to_owned();
+    for (name, rows, _) in CAUGHT {
+        let rows = rows.replace(" H ", " q/Hidden ");
+        let _ = writeln!(
+            text,
+            ".method public static {name}()V\n {rows}\n A: new java/lang/IllegalStateException\n dup\n\
+             invokespecial java/lang/IllegalStateException.<init>()V\n athrow\n B: nop\n\
+             C: pop\n goto E\n D: pop\n E: return\n.end"
+        );
+    }
+    let classes = assemble(&text).unwrap();
+    let case = |name: &str| Case {
+        class: "p/Rows".to_owned(),
+        method: name.to_owned(),
+        descriptor: "()V".to_owned(),
+        args: Vec::new(),
+    };
+    let cases: Vec<Case> = CAUGHT.iter().map(|it| case(it.0)).collect();
+    let answers = jvm::run(&jdk, &classes, &cases).expect("the harness runs");
+    let predicted = throws(&classes, WorldKind::Closed, false);
+    for ((name, _, expected), answer) in CAUGHT.iter().zip(&answers) {
+        let seen = match &answer.outcome {
+            Outcome::Throw(it) => it.split(' ').next(),
+            _ => None,
+        };
+        assert_eq!(seen, *expected, "{name}: {:?}", answer.outcome);
+        let known = &predicted[&format!("p/Rows.{name}()V")].known;
+        assert!(
+            seen.is_none_or(|it| known.iter().any(|known| known.class.bytes() == it.as_bytes())),
+            "{name}: {known:?}"
+        );
+    }
 }

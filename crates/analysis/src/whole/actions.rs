@@ -8,7 +8,7 @@ use bir::body::CallKind;
 use classfile::bootstrap::{HandleKind, MethodHandle};
 use classfile::names::{ClassName, MethodRef};
 use flow::functional::Effect;
-use flow::summary::{Initialized, Source};
+use flow::summary::{Initialized, Receiver, Source};
 
 use super::sites::handle_call;
 use crate::summary::CodeSummary;
@@ -49,6 +49,8 @@ pub(crate) enum Raises {
     NullReceiver,
     /// BootstrapMethodError, because a class or member that a dynamic site names does not exist.
     LinkFailure,
+    /// IncompatibleClassChangeError if this receiver of an interface call does not implement the interface.
+    Receiver(Receiver),
 }
 
 /// An object that an action creates.
@@ -192,6 +194,7 @@ fn of_source(source: Source) -> Result<Action, u32> {
         Source::CallOnThis(kind, method) => Action::calls(Called::OnThis(kind, method)),
         Source::Construct(method) => Action::calls(Called::Construct(method)),
         Source::Initialize(what) => Action::initializes(what),
+        Source::Receiver(it) => Action::raises(Raises::Receiver(it)),
         Source::Object(class) => Action { makes: Some(MadeObject::ByNew(class)), ..Action::NOTHING },
         Source::CallDynamic(site) | Source::ConstDynamic(site) => return Err(site),
     })

@@ -18,7 +18,7 @@ use program::members::{LinkError, MethodId};
 use super::actions::{Action, AnyCode, Called, MadeObject, Passing, Raises, actions};
 use super::before_main::is_initialized_before_main;
 use super::lattice::{Exceptions, Filter, Flow, OpenCause, Value};
-use super::linking::{class_errors, link_error, object_error, site_errors};
+use super::linking::{class_errors, link_error, object_error, site_errors, surely_lacks};
 use super::loading::{loaded, loading_targets, loading_value};
 use super::nodes::Nodes;
 use super::proxies::{behind_handler, conversion_errors};
@@ -134,6 +134,12 @@ impl Flows<'_> {
             Raises::Exact(class) => out.push(exact(ex, class)),
             Raises::Cone(class) => out.push(Flow::Value(Value::known(ex.universe.cone(class)), None)),
             Raises::Caught(handler) => out.push(Flow::Node(Node::Handler(id, handler))),
+            Raises::Receiver(it) => {
+                if surely_lacks(&self.calls.classes.hierarchy, it) {
+                    let error = link_error(ex, LinkError::IncompatibleClassChange);
+                    out.push(Flow::Value(error, None));
+                }
+            }
             Raises::NullReceiver => out.push(exact(ex, names.null_pointer)),
             Raises::LinkFailure => out.push(exact(ex, names.bootstrap)),
         }

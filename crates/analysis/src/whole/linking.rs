@@ -6,14 +6,15 @@ use classfile::flags::Flags;
 use classfile::names::{ClassName, Descriptor, FieldRef};
 use flow::functional::{DynamicSite, Function, LinkedConstant};
 use flow::named::named_classes;
-use flow::summary::Access;
+use flow::summary::{Access, Receiver};
 use flow::throwables::{built_in_parent, well_known};
 use flow::universe::SetId;
-use program::hierarchy::{Below, ClassId, Hierarchy, Link};
+use program::hierarchy::{Below, ClassId, Hierarchy, Link, permitted};
 use program::members::access::{may_access_class, may_access_field, may_access_method};
 use program::members::declared::declared;
 use program::members::resolve::{resolve_field, resolve_method};
 use program::members::{LinkError, MethodId, ResolvedField, ResolvedMethod};
+use rustc_hash::FxHashSet;
 
 use super::lattice::{Exceptions, Value};
 use super::tables::CallTable;
@@ -353,4 +354,35 @@ fn caught_classes(calls: &CallTable, class: ClassId) -> impl Iterator<Item = Cla
         MethodSummary::None | MethodSummary::Missing | MethodSummary::Unread => Vec::new(),
     });
     caught.flatten()
+}
+
+/// Returns whether the present classes determine that the receiver of an interface call, if it is not null, does not
+/// implement the interface (JVMS §6.5.invokeinterface).
+pub(super) fn surely_lacks(hierarchy: &Hierarchy, receiver: Receiver) -> bool {
+    let interface = hierarchy.class(receiver.interface).filter(|&it| hierarchy.is_interface(it));
+    let Some(class) = hierarchy.class(receiver.class).filter(|_| interface.is_some()) else { return false };
+    let lacks = |it: ClassId| hierarchy.is_subtype(hierarchy.name(it), receiver.interface) == Below::No;
+    // Sealed classes are followed to their final subclasses. The number of steps is limited by the classes.
+    let mut seen: FxHashSet<ClassId> = FxHashSet::default();
+    let mut pending = vec![class];
+    while let Some(at) = pending.pop() {
+        if !seen.insert(at) {
+            continue;
+        }
+        let outline = hierarchy.outline(at);
+        if !lacks(at) {
+            return false;
+        }
+        if receiver.exact || outline.flags.is_final() {
+            continue;
+        }
+        let Some(permitted) = permitted(outline) else { return false };
+        for name in permitted {
+            match hierarchy.class(*name) {
+                Some(it) => pending.push(it),
+                None => return false,
+            }
+        }
+    }
+    true
 }

@@ -138,6 +138,8 @@ fn names_used(action: &Action, used: &mut dyn FnMut(ClassName, Option<MethodName
         // Built-in throwables are raised by the VM itself, so code does not name them.
         Raises::Exact(class) if built_in_parent(class).is_some() => {}
         Raises::Exact(class) | Raises::Cone(class) => used(class, None),
+        // Other instructions name the class of the receiver.
+        Raises::Receiver(_) => {}
         Raises::Caught(_) | Raises::NullReceiver | Raises::LinkFailure | Raises::Nothing => {}
     }
     match action.initializes {

@@ -152,6 +152,7 @@ pub(super) fn origin_of(source: Source) -> Origin {
         | Source::Initialize(_)
         | Source::CallDynamic(_)
         | Source::ConstDynamic(_)
-        | Source::Object(_) => Origin::Linking,
+        | Source::Object(_)
+        | Source::Receiver(_) => Origin::Linking,
     }
 }

@@ -14,7 +14,7 @@ use flow::fuel::{Cancelled, Fuel};
 use flow::solver::FunctionId;
 use flow::throwables::well_known;
 use flow::universe::SetId;
-use program::hierarchy::{ClassId, Hierarchy};
+use program::hierarchy::{ClassId, Hierarchy, permitted};
 use program::input::{Role, WorldKind};
 use program::members::MethodId;
 use program::members::declared::declared;
@@ -138,7 +138,7 @@ fn receivers_made(calls: &CallTable, made: RuntimeObjects, dispatch: &Dispatch) 
         return if dispatch.interface { made } else { RuntimeObjects::default() };
     };
     let outline = hierarchy.outline(class);
-    if !outline.flags.is_interface() || outline.permitted.is_some() {
+    if !outline.flags.is_interface() || permitted(outline).is_some() {
         return RuntimeObjects::default();
     }
     let is_annotation = outline.flags.0 & ANNOTATION != 0;

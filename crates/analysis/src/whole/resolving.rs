@@ -145,7 +145,8 @@ fn field_calls_loader(calls: &CallTable, caller: ClassId, field: FieldRef) -> bo
 /// statement resolves are ignored.
 fn resolves(calls: &CallTable, caller: ClassId, source: Source) -> Resolves {
     Resolves::plainly(match source {
-        Source::Exact(_) | Source::Cone(_) | Source::Caught(_) | Source::Object(_) => false,
+        Source::Exact(_) | Source::Cone(_) | Source::Caught(_) => false,
+        Source::Object(_) | Source::Receiver(_) => false,
         Source::Call(CallKind::Static | CallKind::StaticInterface, _) => false,
         Source::Call(kind, method) | Source::CallOnThis(kind, method) => {
             method_calls_loader(calls, caller, kind, method)

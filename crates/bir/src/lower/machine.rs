@@ -404,15 +404,10 @@ pub(super) fn save_dropped(m: &mut SymbolicMachine<'_>) -> Step<()> {
     save_entries(m, m.stack.slots.len(), |it| it.heap || it.resolves)
 }
 
-/// Saves the stack entries that resolve a class to temporaries if the range of a row begins or ends before the
-/// instruction with the ordinal `at`, so that a link error meets the rows that cover the bytecode.
-pub(super) fn save_at_border(m: &mut SymbolicMachine<'_>, at: u32) -> Step<()> {
-    if m.stack.slots.iter().any(|it| it.resolves)
-        && m.walk.ranges.iter().any(|it| it.start == at || it.end == at)
-    {
-        save_entries(m, m.stack.slots.len(), |it| it.resolves)?;
-    }
-    Ok(())
+/// Saves the stack entries that resolve a class to temporaries. Where the range of a row begins or ends, this lets a link
+/// error meet the rows that cover the bytecode.
+pub(super) fn save_resolving(m: &mut SymbolicMachine<'_>) -> Step<()> {
+    save_entries(m, m.stack.slots.len(), |it| it.resolves)
 }
 
 /// Saves the stack entries below index `end` for which `is_saved` returns `true` to temporaries.

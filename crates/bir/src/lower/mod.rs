@@ -26,7 +26,7 @@ use crate::build::{Builder, Header};
 use crate::positions::Positions;
 use insns::Lowerer;
 use lean::Lean;
-use machine::{Step, SymbolicMachine, build_fault, fault, save_at_border};
+use machine::{Step, SymbolicMachine, build_fault, fault, save_resolving};
 use symbolic::Stack;
 
 /// A lowered method: its body, and the origin of each of its instructions.
@@ -142,7 +142,10 @@ fn lowered<'a>(
         texts: positions || lean::has_monitors(walk),
         last_array: None,
     };
-    let mut lowerer = BodyLowerer { l, begins, lines };
+    let mut borders: Vec<u32> = l.m.walk.ranges.iter().flat_map(|it| [it.start, it.end]).collect();
+    borders.sort_unstable();
+    borders.dedup();
+    let mut lowerer = BodyLowerer { l, begins, lines, borders };
     lowerer.blocks()?;
     lowerer.finish(name, method.flags, positions)
 }
@@ -155,6 +158,8 @@ struct BodyLowerer<'l, 'c, 'a> {
     /// table.
     begins: &'l mut Vec<(Context, u32, u32)>,
     lines: &'l mut Vec<(u16, u16)>,
+    /// The ordinals of the bytecode instructions at which the range of a row begins or ends, ascending.
+    borders: Vec<u32>,
 }
 
 impl BodyLowerer<'_, '_, '_> {
@@ -200,10 +205,13 @@ impl BodyLowerer<'_, '_, '_> {
         // Only exceptions lead here, so a store may take the exception directly from the `catch`.
         let only_caught = block.is_handler() && !block.is_target() && !block.is_fallen_into();
         self.l.m.fresh = only_caught.then(|| block.first.wrapping_sub(1));
+        let mut next_border = self.borders.partition_point(|&it| it < block.first);
         for at in block.first..block.end {
-            if has_rows {
+            if self.borders.get(next_border) == Some(&at) {
+                next_border += 1;
+                // The expressions were evaluated by earlier instructions.
                 self.l.m.at = at.saturating_sub(1);
-                save_at_border(&mut self.l.m, at)?;
+                save_resolving(&mut self.l.m)?;
             }
             self.l.m.at = at;
             if has_rows && !(at == block.first && block.is_handler()) {

@@ -163,7 +163,7 @@ pub(super) fn slice<'a, T>(items: &'a [T], range: &Range<u32>) -> &'a [T] {
 /// Returns the permitted subclasses; `None` if the JVM does not treat the class as sealed. A class can be sealed from
 /// major version 61 on, or if its major version is 59 or 60 with preview features (JVMS §4.7.31). HotSpot ignores an
 /// empty list.
-pub(super) fn permitted(outline: &Outline) -> Option<&[ClassName]> {
+pub fn permitted(outline: &Outline) -> Option<&[ClassName]> {
     let is_sealed = match outline.version {
         (minor, 59 | 60) => minor == u16::MAX,
         (_, major) => major >= 61,

@@ -23,7 +23,7 @@ use classfile::names::{ClassName, Descriptor, Name};
 use rustc_hash::FxHashMap;
 
 use self::class::{Class, any_outside_above, slice};
-pub use self::class::{ClassId, Link};
+pub use self::class::{ClassId, Link, permitted};
 pub(crate) use self::class::{Package, nest_host, nest_members};
 use self::member_index::{MemberIndex, members};
 use crate::input::{Role, WorldKind};

@@ -84,6 +84,10 @@ impl Named {
             }
             match action.raises {
                 Raises::Exact(class) | Raises::Cone(class) => self.throwables.push(class),
+                Raises::Receiver(it) => {
+                    self.class(it.class);
+                    self.class(it.interface);
+                }
                 Raises::Caught(_) | Raises::NullReceiver | Raises::LinkFailure | Raises::Nothing => {}
             }
         }

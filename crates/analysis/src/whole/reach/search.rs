@@ -257,6 +257,7 @@ impl<'a> Search<'a> {
             Raises::Cone(_)
             | Raises::Caught(_)
             | Raises::NullReceiver
+            | Raises::Receiver(_)
             | Raises::LinkFailure
             | Raises::Nothing => {}
         }
