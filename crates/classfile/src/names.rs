@@ -290,13 +290,14 @@ macro_rules! debug_as_display {
 }
 debug_as_display!(Name, ClassName, Descriptor, MemberRef);
 
-/// Returns whether a text has the form of the binary name of a class in a package (JLS §13.1), such as `p.A$B`.
+/// Returns whether a text has the form of the binary name of a class in a package or of a nested class (JLS §13.1), such
+/// as `p.A` or `A$B`.
 pub fn is_class_name(text: &[u8]) -> bool {
     let is_part = |part: &[u8]| {
         part.first().is_some_and(|it| !it.is_ascii_digit())
             && part.iter().all(|&it| it.is_ascii_alphanumeric() || it == b'_' || it == b'$' || it >= 0x80)
     };
-    text.contains(&b'.') && text.split(|&it| it == b'.').all(is_part)
+    text.iter().any(|it| matches!(it, b'.' | b'$')) && text.split(|&it| it == b'.').all(is_part)
 }
 
 #[cfg(test)]

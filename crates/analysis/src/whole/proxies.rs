@@ -141,7 +141,8 @@ fn receivers_made(calls: &CallTable, made: RuntimeObjects, dispatch: &Dispatch) 
     if !outline.flags.is_interface() || permitted(outline).is_some() {
         return RuntimeObjects::default();
     }
-    let is_annotation = outline.flags.0 & ANNOTATION != 0;
+    let is_annotation =
+        outline.flags.0 & ANNOTATION != 0 || names.class.bytes() == b"java/lang/annotation/Annotation";
     // Objects around method handles implement only public interfaces whose abstract methods have one name
     // (`MethodHandleProxies.asInterfaceInstance`).
     let around_handles =
