@@ -2,6 +2,7 @@
 //! throw and why, where their calls go, and their graphs.
 
 mod update_far;
+mod update_linked;
 mod update_programs;
 mod update_reached;
 
@@ -846,37 +847,6 @@ fn many_classes_are_added_and_removed_in_one_edit() {
 
 fn assembled(texts: &[&str]) -> Vec<Vec<u8>> {
     texts.iter().map(|it| test_utils::asm::assemble(it).unwrap().remove(0).bytes).collect()
-}
-
-/// A cycle of superclasses cannot be patched into a hierarchy: the partial update is undone, and the hierarchy is
-/// rebuilt.
-#[test]
-fn cycles_of_superclasses_are_added_and_removed() {
-    let with = |of_a: &str, of_b: &str| {
-        let class = |name: &str, above: &str, body: &str| {
-            let above = if above.is_empty() { String::new() } else { format!(".super {above}\n") };
-            format!(".class public super p/{name}\n{above}{body}")
-        };
-        let v = ".method public v()V\n aconst_null\n athrow\n.end\n";
-        let caller = ".method public static m()V\n aconst_null\n invokevirtual p/A.v()V\n return\n.end\n";
-        let texts = [
-            class("A", of_a, v),
-            class("B", of_b, ""),
-            class("C", "p/B", ".method public v()V\n return\n.end\n"),
-            class("D", "p/C", ""),
-            class("Caller", "", caller),
-        ];
-        assembled(&texts.each_ref().map(String::as_str))
-    };
-    for world in [WorldKind::Open, WorldKind::Closed] {
-        let mut editor = Editor::new(with("", "p/A"), in_world(world));
-        let present = editor.present.clone();
-        let edits =
-            [("p/D", "p/A"), ("", "p/A"), ("p/B", "p/A"), ("", ""), ("", "p/A"), ("p/D", ""), ("", "p/A")];
-        for (n, (of_a, of_b)) in edits.into_iter().enumerate() {
-            editor.go(with(of_a, of_b), present.clone(), &format!("{world:?}, edit {n}"));
-        }
-    }
 }
 
 /// A row that catches all exceptions of a class leaves nothing for a later row of the same class, not even future

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use super::class::{Class, ClassId, is_vacant_outline, slice, vacant};
 use super::edited::{Before, Edited, How, Lists};
 use super::member_index::edit_members;
+use super::overrides::renew_overrides;
 use super::patched::patch;
 use super::{Hierarchy, Input, Surroundings, joined};
 use crate::input::Role;
@@ -121,6 +122,8 @@ fn joined_again(
     let how = (&*surroundings.modules, &surroundings.options);
     let mut acc = joined(&inputs, (by_name, problems), members, how, &before.classes, &mut || false)?;
     edit_members((&mut acc.methods, &mut acc.fields), before.len(), gone, come);
+    let all: Vec<ClassId> = acc.ids().collect();
+    renew_overrides(&mut acc, &[], &all);
     Some(acc)
 }
 

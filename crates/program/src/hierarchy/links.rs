@@ -7,9 +7,8 @@ use classfile::names::ClassName;
 use rustc_hash::FxHashMap;
 
 use super::class::{Class, ClassId, Link, is_outside, permitted, slice};
-use super::member_index::MemberIndex;
 use super::{AT_ONCE, Input, MAX_SUPERS, Problem, ProblemKind};
-use crate::outline::{Method, Outline};
+use crate::outline::Outline;
 
 type ByName = FxHashMap<ClassName, ClassId>;
 
@@ -347,43 +346,5 @@ pub(super) fn refused_of(it: &Class, classes: &[Class], links: &[Link], problems
         if permitted(parent).is_some_and(|permitted| !permitted.contains(&class) || !fits) {
             refuse(ProblemKind::NotPermitted);
         }
-    }
-}
-
-/// Appends to `problems` each superclass with a final method that the class overrides (JVMS §5.3.5). HotSpot examines
-/// the methods that are neither private nor static (`check_final_method_override`).
-pub(super) fn overrides_of(
-    class: ClassId,
-    classes: &[Class],
-    links: &[Link],
-    methods: &MemberIndex,
-    problems: &mut Vec<Problem>,
-) {
-    let superclass = |it: ClassId| {
-        let it = &classes[it.index()];
-        slice(links, &it.links).first().filter(|_| it.has_super).copied()
-    };
-    let outline: &Outline = &classes[class.index()].outline;
-    let mut at = superclass(class);
-    // Cycles of supertypes are cut, so the loop ends.
-    while let Some(Link::Present(above)) = at {
-        let owner: &Outline = &classes[above.index()].outline;
-        let is_overridden = |it: &Method| {
-            it.flags.is_final()
-                && !it.flags.is_private()
-                && !it.flags.is_static()
-                && (it.flags.is_public()
-                    || it.flags.is_protected()
-                    || owner.class.package() == outline.class.package())
-                && methods.get(class, it.name, it.descriptor).is_some_and(|own| {
-                    let flags = outline.methods[own as usize].flags;
-                    !flags.is_private() && !flags.is_static()
-                })
-        };
-        if owner.methods.iter().any(|it| it.name.bytes() != b"<init>" && is_overridden(it)) {
-            let (class, other) = (outline.class, owner.class);
-            problems.push(Problem { class, kind: ProblemKind::FinalMethod, other });
-        }
-        at = superclass(above);
     }
 }

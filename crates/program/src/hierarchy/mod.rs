@@ -14,6 +14,7 @@ pub mod edited;
 mod links;
 mod member_index;
 mod open;
+mod overrides;
 mod patched;
 
 use std::sync::Arc;
@@ -221,7 +222,10 @@ impl Hierarchy {
             present.push(it);
         }
         let members = members(&present, cancelled)?;
-        joined(&present, (by_name, problems), members, (modules, options), &[], cancelled)
+        let mut acc = joined(&present, (by_name, problems), members, (modules, options), &[], cancelled)?;
+        let all: Vec<ClassId> = acc.ids().collect();
+        overrides::renew_overrides(&mut acc, &[], &all);
+        Some(acc)
     }
 
     /// Returns the class with this name, if it is present.
@@ -382,8 +386,8 @@ impl Hierarchy {
 
 /// Builds a hierarchy from the classes `present` and the indices of their methods and fields. `before` holds the
 /// classes of an earlier version of the hierarchy, or is empty; facts that cannot have changed since are copied from
-/// there. Classes that are in both versions must have the same ids in both. Returns `None` if `cancelled` returns
-/// true.
+/// there. Classes that are in both versions must have the same ids in both. The result lacks the problems that
+/// [`overrides::renew_overrides`] finds. Returns `None` if `cancelled` returns true.
 fn joined(
     present: &[Input<'_>],
     (by_name, mut problems): (FxHashMap<ClassName, ClassId>, Vec<Problem>),
@@ -397,9 +401,6 @@ fn joined(
     let mut classes = shape.classes(present);
     open::fill(&mut classes, &by_name, &shape, (modules, options), before, cancelled)?;
     links::refused(&classes, &shape.links, &mut problems);
-    for it in (0..classes.len()).map(ClassId::from_index) {
-        links::overrides_of(it, &classes, &shape.links, &methods, &mut problems);
-    }
     problems.sort_by_key(|it| (it.class.bytes(), it.kind, it.other.bytes()));
     problems.dedup();
     let has_absent_supertype = any_outside_above(&classes);

@@ -10,9 +10,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::class::{Class, ClassId, Link, any_outside_above, slice, vacant};
 use super::edited::{Before, Edited, How, Lists};
-use super::links::{overrides_of, refused_of, ways_out};
+use super::links::{refused_of, ways_out};
 use super::member_index::edit_members;
 use super::open::{Packages, may_be_extended, nearest};
+use super::overrides::renew_overrides;
 use super::{Hierarchy, MAX_SUPERS, Problem, ProblemKind, Surroundings};
 use crate::input::Role;
 use crate::outline::Outline;
@@ -85,26 +86,6 @@ pub(super) fn patch(
             None
         }
     }
-}
-
-/// Finds again which of the classes `changed` override final methods. `names` are the classes that an edit added or
-/// removed, and `changed` the classes whose supertypes changed, whose ids may be vacant.
-fn renew_overrides(all: &mut Hierarchy, names: &[ClassName], changed: &[ClassId]) {
-    let mut found = Vec::new();
-    let changed: Vec<ClassId> = changed.iter().copied().filter(|it| !all.is_vacant(*it)).collect();
-    for &it in &changed {
-        overrides_of(it, &all.classes, &all.links, &all.methods, &mut found);
-    }
-    if found.is_empty() && all.problems.iter().all(|it| it.kind != ProblemKind::FinalMethod) {
-        return;
-    }
-    let mut stale: FxHashSet<ClassName> = names.iter().copied().collect();
-    stale.extend(changed.iter().map(|it| all.classes[it.index()].outline.class));
-    let is_kept = |it: &&Problem| it.kind != ProblemKind::FinalMethod || !stale.contains(&it.class);
-    found.extend(all.problems.iter().filter(is_kept));
-    found.sort_by_key(|it| (it.class.bytes(), it.kind, it.other.bytes()));
-    found.dedup();
-    all.problems = found.into();
 }
 
 /// Compacts the lists `links`, `supers` and `children`. Each edit appends new entries and leaves old ones unused; a
