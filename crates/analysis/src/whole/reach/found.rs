@@ -1,5 +1,5 @@
 //! Classes of the platform that its code finds by computed names or by attributes, and of which it then creates
-//! objects: charsets, resource bundles, protocol handlers.
+//! objects: charsets, resource bundles, protocol handlers, elements of style sheets.
 
 use classfile::names::ClassName;
 use program::input::Role;
@@ -12,7 +12,12 @@ use crate::whole::reachable::From;
 /// Methods of the platform that find classes by computed names (found by a search for `Class.forName`, `loadClass` and
 /// `newInstance` in the sources of JDK 17 and 25, and by traces of programs): a class and the beginning of the methods'
 /// names, and a class or interface above all classes that the methods find.
-const FINDERS: [(&str, &str, &str); 13] = [
+const FINDERS: [(&str, &str, &str); 14] = [
+    (
+        "com/sun/org/apache/xalan/internal/xsltc/compiler/Parser",
+        "makeInstance",
+        "com/sun/org/apache/xalan/internal/xsltc/compiler/SyntaxTreeNode",
+    ),
     ("java/net/ContentHandlerFactory", "", "java/net/ContentHandler"),
     ("java/net/InetAddress", "loadImpl", "java/net/InetAddressImpl"),
     ("java/net/InetAddressImplFactory", "create", "java/net/InetAddressImpl"),
