@@ -14,8 +14,8 @@ pub struct Passed {
     pub is_service: bool,
 }
 
-/// Methods that take class constants as receivers or arguments, and neither create objects of these classes nor hand
-/// the constants on: a class of the platform and the names of its methods.
+/// Methods that take class constants as receivers or arguments, and neither create objects of these classes, nor
+/// initialise them, nor hand the constants on: a class of the platform and the names of its methods.
 const HARMLESS: [(&[u8], &[&[u8]]); 10] = [
     (
         b"java/lang/Class",
@@ -41,7 +41,7 @@ const HARMLESS: [(&[u8], &[&[u8]]); 10] = [
             b"toString",
         ],
     ),
-    (b"java/lang/invoke/MethodHandles$Lookup", &[b"findStaticVarHandle", b"findVarHandle"]),
+    (b"java/lang/invoke/MethodHandles$Lookup", &[b"findVarHandle"]),
     (b"java/lang/invoke/MethodType", &[b"appendParameterTypes", b"changeReturnType", b"methodType"]),
     (b"java/lang/reflect/Array", &[b"newInstance"]),
     (b"java/util/concurrent/atomic/AtomicIntegerFieldUpdater", &[b"newUpdater"]),

@@ -397,3 +397,17 @@ fn unbalanced_monitors_are_reported() {
     let edges = edges_of(&no_exit);
     assert!(edges.contains("11 -> 11 lets out (java/lang/IllegalMonitorStateException)"), "{edges}");
 }
+
+/// The clone of an array of references need not be of the named type, because its elements may be of an interface.
+#[test]
+fn only_clones_of_arrays_of_primitives_are_cast_surely() {
+    let proofs = |array: &str| {
+        proofs_of(&format!(
+            "method static p/C.m({array}){array} locals 1 {{\n0: assert notnull a0\n\
+             1: $a0 := invokevirtual {array}.clone()Ljava/lang/Object; (a0)\n2: assert cast {array} $a0\n\
+             3: return cast {array} ($a0)\n}}\n"
+        ))
+    };
+    assert!(proofs("[I").contains("2: "), "{}", proofs("[I"));
+    assert!(!proofs("[Lp/I;").contains("2: "), "{}", proofs("[Lp/I;"));
+}

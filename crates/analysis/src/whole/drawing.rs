@@ -259,6 +259,14 @@ impl Draw<'_> {
         while let Some(&at) = self.replacing.get(next) {
             next += 1;
             let handler = ordinal(body.rows[at as usize].handler);
+            // Rows with the same handler and the same errors lead to the same edges.
+            let is_same = |it: &u32| {
+                ordinal(body.rows[*it as usize].handler) == handler
+                    && self.unresolved[*it as usize] == self.unresolved[at as usize]
+            };
+            if self.replacing[..next - 1].iter().any(is_same) {
+                continue;
+            }
             let covers = |it: &Row| ordinal(it.start) <= handler && handler < it.end;
             let rows: Vec<u32> =
                 (0u32..).zip(body.rows.iter()).filter(|it| covers(it.1)).map(|it| it.0).collect();

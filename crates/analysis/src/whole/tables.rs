@@ -307,7 +307,8 @@ impl CallTable {
             Initialized::Implemented(interface) => {
                 let runs_code = |it: &Link| match *it {
                     Link::Present(it) => class_initializer(hierarchy, it).is_some(),
-                    // No functional interface of the Java platform has an initialiser (found in JDK 17 and 25).
+                    // Of the interfaces of JDK 17 below `java`, none with an initialiser and an instance method with code
+                    // has a single abstract method.
                     Link::Outside(it) => !it.bytes().starts_with(b"java/"),
                 };
                 let mut all = implemented(hierarchy, vec![link(interface)]);

@@ -269,20 +269,21 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Returns whether the instruction creates an object or an array. The clone of an array is a new array.
+/// Returns whether the instruction creates an object or an array. The clone of an array is a new array, too.
 pub(super) fn is_new(instr: &Instr) -> bool {
     matches!(instr, Instr::New(..) | Instr::Alloc(..) | Instr::NewArray(..) | Instr::MultiNewArray(..))
         || cloned(instr).is_some()
 }
 
-/// Returns the type that the instruction names as that of an array which it clones; `None` if it clones no array. The
-/// clone is of this type or of a subtype (JLS §10.7).
+/// Returns the type of the array that the instruction clones, if it is an array of primitive elements; else `None`. An
+/// array of references may be no array of the type that the instruction names: the verifier takes interfaces for Object,
+/// also as element types (JVMS §4.10.1.2), and a body does not tell which classes are interfaces.
 pub(super) fn cloned(instr: &Instr) -> Option<ClassName> {
     match *instr {
         Instr::Call(_, CallKind::Virtual, method, _) => {
             let it = method.get();
             let clones = it.name.bytes() == b"clone" && it.descriptor.bytes() == b"()Ljava/lang/Object;";
-            (clones && it.class.is_array()).then_some(it.class)
+            (clones && it.class.is_array() && it.class.element().is_none()).then_some(it.class)
         }
         _ => None,
     }

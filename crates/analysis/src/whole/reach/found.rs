@@ -9,9 +9,9 @@ use super::reflection::created;
 use super::search::{Event, Search};
 use crate::whole::reachable::From;
 
-/// Methods of the platform that find classes by computed names (found by a search for `Class.forName`, `loadClass` and
-/// `newInstance` in the sources of JDK 17 and 25, and by traces of programs): a class and the beginning of the methods'
-/// names, and a class or interface above all classes that the methods find.
+/// Methods of the platform that find classes by computed names: a class and the beginning of the methods' names, and a
+/// class or interface above all classes that the methods find. The rows explain what traces of programs on JDK 17 showed;
+/// other such methods may exist.
 const FINDERS: [(&str, &str, &str); 14] = [
     (
         "com/sun/org/apache/xalan/internal/xsltc/compiler/Parser",
