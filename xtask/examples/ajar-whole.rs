@@ -55,6 +55,7 @@ fn whole(world: &str, blob: &str) -> Result<()> {
         assume_contract: false,
         link_errors: false,
         async_errors: false,
+        system_assertions: false,
     };
     let classes_joined = ClassTable::new(records, &options);
     times.push(cpu()?);

@@ -105,6 +105,7 @@ impl Settings {
             assume_contract: false,
             link_errors: false,
             async_errors: false,
+            system_assertions: false,
         };
         Settings { options, packages: Packages::default(), entries: None, rta: false, profile: Profile::Jvm }
     }

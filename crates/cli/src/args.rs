@@ -140,6 +140,10 @@ pub(crate) struct WorldArgs {
     /// Include StackOverflowError, OutOfMemoryError, InternalError and ThreadDeath, which any instruction may raise.
     #[arg(long)]
     pub(crate) async_errors: bool,
+    /// Count the assertions of the JDK's own classes, as with `java -esa`: they may run code and fail. Without this flag,
+    /// only the assertions of other classes do; before Java 9, those of all classes.
+    #[arg(long)]
+    pub(crate) system_assertions: bool,
     /// Restrict call targets to receivers that are created in code that is reached from the entry points (rapid type
     /// analysis), and leave out methods that are not reached. Assumes that reflection runs only code that is also
     /// reached without reflection.

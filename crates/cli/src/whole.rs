@@ -16,7 +16,7 @@ use ide::entries::{Declared, Entry, EntryRequest};
 use ide::pattern::NoMatch;
 use ide::profile::{ProfileAnswers, paper_record_and_answer, read_api_class};
 use ide::whole::{ClassRecord, HierarchyFault, Setup, Whole, read_class, read_functions};
-use ide::{Fault, MethodName, ProblemKind, Role, WholeOptions, WorldKind};
+use ide::{Fault, MethodName, ProblemKind, Role, WholeOptions, WorldKind, n_initialized_before_main};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::args::{AssumeArg, ProfileArg, WorldArg, WorldArgs};
@@ -276,9 +276,9 @@ pub(crate) fn check_paper(args: &WorldArgs) -> anyhow::Result<()> {
             "profile `paper` supports only `--world declared`, in which all class names and the hierarchy are known"
         );
     }
-    if args.assume.is_some() || args.link_errors || args.async_errors || args.rta {
+    if args.assume.is_some() || args.link_errors || args.async_errors || args.system_assertions || args.rta {
         bail!(
-            "profile `paper` supports none of `--assume`, `--link-errors`, `--async-errors` and `--rta`: its rules have no errors of the VM and no contracts of unseen code, and find call targets only from the class hierarchy"
+            "profile `paper` supports none of `--assume`, `--link-errors`, `--async-errors`, `--system-assertions` and `--rta`: its rules have no errors of the VM and no contracts of unseen code, and find call targets only from the class hierarchy"
         );
     }
     Ok(())
@@ -419,6 +419,7 @@ pub(crate) fn options(release: u16, args: &WorldArgs) -> WholeOptions {
         assume_contract: args.assume == Some(AssumeArg::Contract),
         link_errors: args.link_errors,
         async_errors: args.async_errors,
+        system_assertions: args.system_assertions,
     }
 }
 
@@ -467,11 +468,21 @@ pub(crate) fn header_of(
         Some(WorldArg::Declared) => "declared",
         Some(WorldArg::Closed) => "closed",
     };
+    header.assumptions.extend(world.jdk.is_some().then(|| assumed_of_platform(world.release, args)));
     header.vm_error_groups = vec!["init", "link"];
     if args.async_errors {
         header.vm_error_groups.push("async");
     }
     header
+}
+
+/// Returns the assumption about the platform, of this Java release: what its VM has done before it runs code of the
+/// program.
+fn assumed_of_platform(release: u16, args: &WorldArgs) -> String {
+    let n = n_initialized_before_main(Some(release));
+    // Before Java 9, no module tells which classes belong to the boot loader.
+    let assertions = if args.system_assertions || release < 9 { "" } else { "its assertions off and " };
+    format!("the JDK has {assertions}the {n} classes initialised that its VM initialises before `main`")
 }
 
 #[cfg(test)]

@@ -28,7 +28,14 @@ struct Class {
 }
 
 fn options(world: WorldKind, link_errors: bool) -> WholeOptions {
-    WholeOptions { world, release: None, assume_contract: false, link_errors, async_errors: false }
+    WholeOptions {
+        world,
+        release: None,
+        assume_contract: false,
+        link_errors,
+        async_errors: false,
+        system_assertions: false,
+    }
 }
 
 /// The classes of a folder or jar.

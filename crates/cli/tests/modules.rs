@@ -267,7 +267,8 @@ fn exports_are_added_by_a_flag_and_by_the_manifest_of_an_executable_jar() {
         let exports = path("exports.jar");
         let (open, assumed, _) = answer("library.jar", &["-cp", text(&exports)]);
         assert_eq!(open, runs(&["-cp", "library.jar:exports.jar", "Main"]));
-        assert!(!open && assumed == "[]" && !runs(&["-jar", "front.jar"]), "{assumed}");
+        let is_exported = assumed.contains("sun.security.util");
+        assert!(!open && !is_exported && !runs(&["-jar", "front.jar"]), "{assumed}");
         // The manifest of an input counts, even if another input names it first.
         let (open, assumed, _) = answer("front.jar", &[text(&exports)]);
         assert!(open && assumed.contains("java.base/sun.security.util (manifest of "), "{assumed}");

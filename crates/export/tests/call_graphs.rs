@@ -47,6 +47,7 @@ fn document(format: Format) -> String {
         assume_contract: false,
         link_errors: false,
         async_errors: false,
+        system_assertions: false,
     };
     let records =
         classes.iter().map(|it| (read_class(it, &mut Scratch::default()).unwrap(), Role::App)).collect();

@@ -80,6 +80,7 @@ fn program(mut classes: Vec<Vec<u8>>) -> Program {
         assume_contract: false,
         link_errors: false,
         async_errors: false,
+        system_assertions: false,
     };
     Program { whole: Whole::new(records, options), classes }
 }

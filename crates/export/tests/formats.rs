@@ -97,6 +97,7 @@ fn a_call_graph_is_one_graph() {
         assume_contract: false,
         link_errors: false,
         async_errors: false,
+        system_assertions: false,
     };
     let record = read_class(&bytes, &mut Scratch::default()).unwrap();
     let whole = Whole::new(vec![(record, Role::App)], options);

@@ -48,6 +48,7 @@ fn facts() -> Vec<Changed> {
         assume_contract: false,
         link_errors: false,
         async_errors: false,
+        system_assertions: false,
     };
     let whole = Arc::new(Whole::new(classes.iter().map(read).collect(), options));
     let explaining = ProfileAnswers::Jvm(Arc::clone(&whole));

@@ -98,7 +98,7 @@ fn main() {
             class
                 .bodies
                 .iter()
-                .for_each(|it| drop(black_box(flow::proving::proofs(it, &mut Default::default()))));
+                .for_each(|it| drop(black_box(flow::proving::proofs(it, None, &mut Default::default()))));
         }
         stage("proofs");
         for class in &classes {

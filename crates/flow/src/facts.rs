@@ -2,6 +2,7 @@
 
 use bir::body::{Body, Instr, InstrId};
 
+use crate::asserting::asserting;
 use crate::discharge::Proof;
 use crate::initializers::{self, OwnClass, without_initializer};
 use crate::locks::{Locks, locks};
@@ -23,6 +24,8 @@ pub struct MethodFacts {
     /// The `mayinit` instructions of the method that run no initialiser and can raise no exception but
     /// NoClassDefFoundError, ascending.
     pub without_initializer: Box<[InstrId]>,
+    /// The instructions that run only while assertions are enabled for the method's class, ascending.
+    pub asserting: Box<[InstrId]>,
 }
 
 impl MethodFacts {
@@ -84,10 +87,11 @@ pub fn method_facts(body: &Body, class: &OwnClass<'_>, wanted: Wanted, scratch: 
         inits |= matches!(instr, Instr::MayInit(_));
     }
     let all = wanted == Wanted::All;
+    let own = (!class.is_interface).then_some(class.name);
     MethodFacts {
         proofs: match asserts {
-            true if all => proofs(body, &mut scratch.proving),
-            true => proofs_of_raised(body, &mut scratch.proving),
+            true if all => proofs(body, own, &mut scratch.proving),
+            true => proofs_of_raised(body, own, &mut scratch.proving),
             false => Box::default(),
         },
         throws: if throws { thrown(body) } else { Box::default() },
@@ -97,5 +101,6 @@ pub fn method_facts(body: &Body, class: &OwnClass<'_>, wanted: Wanted, scratch: 
         } else {
             Box::default()
         },
+        asserting: asserting(body),
     }
 }

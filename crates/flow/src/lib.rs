@@ -6,6 +6,7 @@
 //! about other classes gets them through a trait, for example [`throwables::Subtypes`]; this crate reads no files and
 //! no database.
 
+mod asserting;
 pub mod block_view;
 pub mod blocks;
 pub mod callbacks;

@@ -27,9 +27,11 @@ pub struct Summary {
     /// The distinct lists of exception-table rows that cover the sources in `items`. The first list is empty; it is
     /// for sources that no row covers.
     pub contexts: Box<[Context]>,
-    /// The sources of exceptions in the order of the body, without duplicates. Each comes with the rows that cover
-    /// it.
+    /// The sources of exceptions without duplicates, each with the rows that cover it: first those that may occur at
+    /// any time, in the order of the body, then those that occur only while assertions are enabled.
     pub items: Box<[PlacedSource]>,
+    /// The number of sources at the end of `items` that occur only while assertions are enabled.
+    pub n_asserting: u32,
     /// The first instructions of the handlers that throw the caught exception again, ascending.
     pub rethrowing: Box<[InstrId]>,
     /// The fields that the body accesses. A field that is both read and written is listed for each kind of access,
@@ -143,11 +145,21 @@ pub enum Initialized {
     Implemented(ClassName),
 }
 
+impl Summary {
+    /// Returns the sources of exceptions, each with the rows that cover it. `asserts` tells whether assertions are
+    /// enabled; if not, the sources that occur only in the code of assertions are left out.
+    pub fn items(&self, asserts: bool) -> &[PlacedSource] {
+        let n_left_out = if asserts { 0 } else { self.n_asserting as usize };
+        &self.items[..self.items.len().saturating_sub(n_left_out)]
+    }
+}
+
 /// Working memory that is reused from one body to the next.
 #[derive(Default)]
 pub struct Scratch {
     sources: Vec<Source>,
     items: Vec<PlacedSource>,
+    asserting: Vec<PlacedSource>,
     seen: FxHashSet<PlacedSource>,
     fields: Vec<(FieldRef, Access)>,
     fields_seen: FxHashSet<(FieldRef, Access)>,
@@ -164,6 +176,7 @@ const MAX_KEPT: usize = 1 << 10;
 impl Scratch {
     fn clear(&mut self) {
         self.items.clear();
+        self.asserting.clear();
         self.fields.clear();
         self.named.clear();
         self.passed.clear();
@@ -206,6 +219,7 @@ pub fn summary(body: &Body, facts: &MethodFacts, scratch: &mut Scratch) -> Summa
             [] => 0,
             rows => acc.context(body, rows),
         };
+        acc.asserts = contains(&facts.asserting, id);
         sources.iter().for_each(|&it| acc.add(it, context));
         if contains(&facts.locks.leaving, id) && !acc.catches_all(context) {
             // The JVM checks the monitors when no handler is left.
@@ -236,6 +250,8 @@ struct Summarizer<'s> {
     /// lookups.
     last: (Box<[u32]>, u32),
     rethrowing: Vec<InstrId>,
+    /// Whether the present instruction runs only while assertions are enabled.
+    asserts: bool,
     scratch: &'s mut Scratch,
 }
 
@@ -247,6 +263,7 @@ impl<'s> Summarizer<'s> {
             by_rows: FxHashMap::default(),
             last: (Box::default(), 0),
             rethrowing,
+            asserts: false,
             scratch,
         }
     }
@@ -306,7 +323,9 @@ impl<'s> Summarizer<'s> {
 
     fn add(&mut self, source: Source, context: u32) {
         let item = PlacedSource { source, context };
-        if self.scratch.seen.insert(item) {
+        if self.asserts {
+            self.scratch.asserting.push(item);
+        } else if self.scratch.seen.insert(item) {
             self.scratch.items.push(item);
         }
     }
@@ -330,9 +349,13 @@ impl<'s> Summarizer<'s> {
     }
 
     fn finish(self, bare: Vec<CatchRow>) -> Summary {
+        let Scratch { items, asserting, seen, .. } = self.scratch;
+        let n_always = items.len();
+        items.extend(asserting.iter().filter(|it| seen.insert(**it)));
         Summary {
             contexts: self.contexts.into(),
-            items: self.scratch.items.as_slice().into(),
+            n_asserting: (items.len() - n_always) as u32,
+            items: items.as_slice().into(),
             rethrowing: self.rethrowing.into(),
             fields: self.scratch.fields.as_slice().into(),
             named: self.scratch.named.as_slice().into(),
@@ -358,6 +381,8 @@ pub struct Sources<'a> {
     /// The search for the receivers of interface calls, and an upper bound of the instructions that it has examined.
     reaching: Reaching<'a>,
     spent: usize,
+    /// The instructions that do not run, ascending.
+    skipped: &'a [InstrId],
 }
 
 /// The maximum of [`Sources::spent`]. Beyond it, receivers of interface calls are not searched, so that a body with very
@@ -378,7 +403,14 @@ impl<'a> Sources<'a> {
             keeps_this: None,
             reaching: Reaching::new(body),
             spent: 0,
+            skipped: &[],
         }
+    }
+
+    /// Leaves out the sources of the instructions that run only while assertions are enabled.
+    pub fn without_assertions(mut self) -> Self {
+        self.skipped = &self.facts.asserting;
+        self
     }
 
     /// Calls `f` with the sources of exceptions of the instruction `id`, in the order in which the JVM checks for
@@ -386,6 +418,9 @@ impl<'a> Sources<'a> {
     #[inline]
     pub fn at(&mut self, id: InstrId, mut f: impl FnMut(Source)) {
         let body = self.body;
+        if contains(self.skipped, id) {
+            return;
+        }
         match body.instrs[id] {
             Instr::Assert(check) => {
                 if !self.is_proved(id) {

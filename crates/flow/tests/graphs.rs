@@ -398,9 +398,10 @@ fn unbalanced_monitors_are_reported() {
     assert!(edges.contains("11 -> 11 lets out (java/lang/IllegalMonitorStateException)"), "{edges}");
 }
 
-/// The clone of an array of references need not be of the named type, because its elements may be of an interface.
+/// The clone of an array of references need not be of the named type, because its elements may be of an interface. The
+/// class of the body is known to be none.
 #[test]
-fn only_clones_of_arrays_of_primitives_are_cast_surely() {
+fn clones_of_arrays_of_primitives_and_of_the_own_class_are_cast_surely() {
     let proofs = |array: &str| {
         proofs_of(&format!(
             "method static p/C.m({array}){array} locals 1 {{\n0: assert notnull a0\n\
@@ -410,4 +411,39 @@ fn only_clones_of_arrays_of_primitives_are_cast_surely() {
     };
     assert!(proofs("[I").contains("2: "), "{}", proofs("[I"));
     assert!(!proofs("[Lp/I;").contains("2: "), "{}", proofs("[Lp/I;"));
+    assert!(proofs("[Lp/C;").contains("2: made at 1"), "{}", proofs("[Lp/C;"));
+    assert!(proofs("[[Lp/C;").contains("2: made at 1"), "{}", proofs("[[Lp/C;"));
+}
+
+/// As in the method `$values` that javac makes for an enum.
+#[test]
+fn a_value_of_the_own_class_fits_into_a_new_array_of_this_class() {
+    let proofs = |array: &str, field: &str| {
+        proofs_of(&format!(
+            "method static p/C.m(Lp/C;)V locals 1 {{\n0: $a0 := newarray {array} (2)\n\
+             1: $a1 := ::p/C.F:{field}\n2: assert store $a0 <- $a1\n3: return\n}}\n"
+        ))
+    };
+    assert_eq!(proofs("[Lp/C;", "Lp/C;"), "2: made at 0");
+    assert_eq!(proofs("[Lp/C;", "Lp/I;"), "");
+    assert_eq!(proofs("[Lp/I;", "Lp/I;"), "");
+    assert_eq!(proofs("[Lp/I;", "Lp/C;"), "");
+    assert_eq!(proofs("[Lp/C;", "[Lp/C;"), "");
+}
+
+/// The method of an interface is not in a class of its own, so the same bodies are not proved there.
+#[test]
+fn an_interface_proves_nothing_about_arrays_of_itself() {
+    let code = "method static p/C.m([Lp/C;)[Lp/C; locals 1 {
+       0: assert notnull a0
+       1: $a0 := invokevirtual [Lp/C;.clone()Ljava/lang/Object; (a0)
+       2: assert cast [Lp/C; $a0
+       3: return cast [Lp/C; ($a0)
+     }";
+    let body = parse_body(code).unwrap_or_else(|it| panic!("{it:?}"));
+    for wanted in [Wanted::All, Wanted::Summary] {
+        let class = OwnClass { is_interface: true, ..own(&[]) };
+        let facts = method_facts(&body, &class, wanted, &mut Scratch::default());
+        assert!(facts.proofs.iter().all(|it| ordinal(it.0) != 2), "{:?}", facts.proofs);
+    }
 }

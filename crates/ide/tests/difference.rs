@@ -60,6 +60,7 @@ fn states(bytes: &[u8], ask: fn(&Whole, &ClassAnswer) -> Vec<MethodAnswer>) -> V
         assume_contract: false,
         link_errors: false,
         async_errors: false,
+        system_assertions: false,
     };
     let whole = Whole::new(vec![(record, Role::App)], options);
     let question = Question { select: &|_| true, graphs: false, clock: None };

@@ -29,6 +29,7 @@ fn calls(class: &[u8], records: &[ClassRecord], number: usize, world: WorldKind)
         assume_contract: false,
         link_errors: false,
         async_errors: false,
+        system_assertions: false,
     };
     let whole = Whole::new(records, options);
     let question = Question { select: &|_| true, graphs: false, clock: None };

@@ -132,6 +132,7 @@ fn host_and_one_shot_exceptions_are_equal() {
         assume_contract: false,
         link_errors: false,
         async_errors: false,
+        system_assertions: false,
     };
     let whole = Whole::new(vec![(record, Role::App)], options);
     let mut work = whole.work();

@@ -19,6 +19,7 @@ fn targets(caller: &str) -> Vec<String> {
         assume_contract: false,
         link_errors: false,
         async_errors: false,
+        system_assertions: false,
     };
     let module = |package: &str, module| (package.to_owned(), Owner::Module { module, exported: false });
     let owners = vec![module("m/in", 0), module("m/other", 0), module("n", 1)];

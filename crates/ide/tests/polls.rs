@@ -39,6 +39,7 @@ fn work_on_a_large_program_can_be_cancelled_in_each_phase() {
             assume_contract: false,
             link_errors: false,
             async_errors: false,
+            system_assertions: false,
         };
         let record = |it: &Vec<u8>| (read_class(it, &mut Scratch::default()).unwrap(), Role::App);
         let records: Vec<(ClassRecord, Role)> = classes.iter().map(record).collect();

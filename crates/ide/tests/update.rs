@@ -204,6 +204,7 @@ fn changed_classes_update_the_program() {
             assume_contract: seed % 5 == 0,
             link_errors: seed % 4 == 0,
             async_errors: seed % 7 == 0,
+            system_assertions: false,
             ..in_world(world)
         };
         let mut editor = match seed % 4 {

@@ -86,6 +86,7 @@ fn joined(classes: &[Class], world: WorldKind) -> Result<Whole> {
         assume_contract: false,
         link_errors: false,
         async_errors: false,
+        system_assertions: false,
     };
     let setup = Setup { options, packages: &Packages::default(), entries: None, solve: true };
     Whole::joined(records, &setup).ok().context("unexpected pattern of entry points")

@@ -29,6 +29,11 @@ pub(super) fn is_initialized_before_main(class: ClassName, release: Option<u16>)
     TABLE.get(&class).is_some_and(|it| release.map_or(*it == RELEASES, |release| it.contains(&release)))
 }
 
+/// Returns the number of classes for which [`is_initialized_before_main`] holds.
+pub fn n_initialized_before_main(release: Option<u16>) -> usize {
+    TABLE.keys().filter(|it| is_initialized_before_main(**it, release)).count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 use bir::body::{CallKind, InstrId};
 use flow::natives::{Effect, Native};
-use flow::summary::{Initialized, Sources};
+use flow::summary::Initialized;
 use program::hierarchy::ClassId;
 use program::members::MethodId;
 use program::members::declared::declared;
@@ -29,7 +29,7 @@ pub(crate) fn calls_of(calls: &CallTable, id: MethodId, code: &MethodCode) -> Ve
     }
     let MethodSummary::Known(summary) = calls.classes.summary(id) else { return Vec::new() };
     let mut acc = Vec::new();
-    let mut walk = Sources::new(&code.body, &code.facts);
+    let mut walk = calls.classes.sources(id, code);
     let resolving = Resolving::new(calls, id.class, &code.body);
     let mut sources = Vec::new();
     for (instr, _) in code.body.instrs.iter() {

@@ -8,7 +8,7 @@ use flow::cfg::{Drawing, NodeId, draw_with};
 use flow::facts::contains;
 use flow::named::{named_by_expr, named_by_instr};
 use flow::places::EarlierRows;
-use flow::summary::{Access, Sources};
+use flow::summary::Access;
 use flow::throwables::well_known;
 use flow::universe::{Masks, SetId};
 use program::members::{LinkError, MethodId};
@@ -54,7 +54,7 @@ struct Draw<'a> {
 pub(super) fn draw(program: &SolvedProgram, sets: &mut Sets, id: MethodId, code: &MethodCode) -> Graph {
     let Sets { exceptions: ex, texts } = sets;
     let MethodSummary::Known(summary) = program.calls.classes.summary(id) else { return Graph::default() };
-    let mut walk = Sources::new(&code.body, &code.facts);
+    let mut walk = program.calls.classes.sources(id, code);
     let resolving = Resolving::new(&program.calls, id.class, &code.body);
     let failing: Vec<(Resolved, LinkError)> = failing(&program.calls, id, summary).collect();
     let mut acc = Draw {
@@ -71,7 +71,7 @@ pub(super) fn draw(program: &SolvedProgram, sets: &mut Sets, id: MethodId, code:
     let (mut sources, mut flows) = (Vec::new(), Vec::new());
     let needs_earlier = program.calls.may_load(id.class) || !failing.is_empty();
     let mut earlier = needs_earlier.then(|| EarlierRows::new(&code.body));
-    let cfg = draw_with(&code.body, |drawing, instr, rows| {
+    let mut cfg = draw_with(&code.body, |drawing, instr, rows| {
         sources.clear();
         walk.at(instr, |it| sources.push(it));
         let mut leaves = false;
@@ -103,6 +103,7 @@ pub(super) fn draw(program: &SolvedProgram, sets: &mut Sets, id: MethodId, code:
             drawing.leave(instr, set);
         }
     });
+    cfg.cut_off(program.calls.classes.skips(id, code));
     let (sets, value) = (acc.sets, program.lets_out(id));
     let throws = Propagates {
         known: texts.parts(ex, value.known),

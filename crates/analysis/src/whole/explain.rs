@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use bir::body::InstrId;
 use classfile::names::ClassName;
-use flow::summary::Sources;
 use flow::universe::{Part, SetId};
 use program::hierarchy::ClassId;
 use program::members::MethodId;
@@ -87,7 +86,7 @@ pub fn ways_at(
     let MethodSummary::Known(summary) = program.calls.classes.summary(id) else { return acc };
     let name = program.calls.classes.name(id);
     let Some(code) = bodies.code(name) else { return acc };
-    let mut walk = Sources::new(&code.body, &code.facts);
+    let mut walk = program.calls.classes.sources(id, &code);
     let resolving = Resolving::new(&program.calls, id.class, &code.body);
     let (mut sources, mut flows) = (Vec::new(), Vec::new());
     for &instr in instrs {
@@ -253,7 +252,7 @@ fn instruction(
     let MethodSummary::Known(summary) = program.calls.classes.summary(id) else { return None };
     let name = program.calls.classes.name(id);
     let code = bodies.code(name)?;
-    let mut walk = Sources::new(&code.body, &code.facts);
+    let mut walk = program.calls.classes.sources(id, &code);
     let resolving = Resolving::new(&program.calls, id.class, &code.body);
     let mut sources = Vec::new();
     for (instr, _) in code.body.instrs.iter() {

@@ -207,6 +207,7 @@ mod tests {
             assume_contract: false,
             link_errors: false,
             async_errors: false,
+            system_assertions: false,
         };
         let record = |it: &Vec<u8>| class_record(it, &mut Scratch::default()).unwrap();
         let records = classes.iter().map(|it| (record(it), Role::App)).collect();

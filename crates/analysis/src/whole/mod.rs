@@ -34,7 +34,8 @@ pub mod resolved;
 pub mod tables;
 
 // Solving for exceptions, and keeping the solution up to date.
-mod before_main;
+mod asserting;
+pub mod before_main;
 mod constructing;
 mod flows;
 mod linking;

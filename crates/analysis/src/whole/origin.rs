@@ -79,7 +79,7 @@ fn open_cause(program: &SolvedProgram, ex: &mut Exceptions, node: Node, want: Se
                         Node::Constructing(_, class) => Some(class),
                         _ => None,
                     };
-                    for item in &code.summary.items {
+                    for item in program.calls.classes.items(id, code) {
                         let mut flows = Vec::new();
                         flows_of(program).of_source(ex, (id, exact), code, item.source, &mut flows);
                         if let Some(it) = open_flow(program, ex, &flows, want) {
@@ -121,7 +121,7 @@ pub(super) fn origin(program: &SolvedProgram, ex: &mut Exceptions, node: Node, w
     let MethodSummary::Known(code) = program.calls.classes.summary(id) else {
         return Origin::NativeRow(program.calls.classes.name(id));
     };
-    for item in &code.summary.items {
+    for item in program.calls.classes.items(id, code) {
         let mut flows = Vec::new();
         flows_of(program).of_source(ex, (id, exact), code, item.source, &mut flows);
         for flow in flows {

@@ -11,6 +11,7 @@ use program::input::{Role, WorldKind};
 use program::outline::Outline;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::asserting::packages_without_assertions;
 use super::tables::{ClassTable, WholeOptions};
 use crate::parts::{BodyKind, ClassParts, MethodPart, PartOptions, Scratch, StageTimes, Wanted};
 use crate::summary::{ClassSummary, MethodSummary, method_summary};
@@ -208,8 +209,13 @@ impl ClassTable {
         let refused = Arc::new(refused(&hierarchy));
         let passed_over = passed_over.into();
         let (summaries, surroundings) = (Arc::new(summaries), Arc::new(surroundings));
+        let without_assertions = match options.system_assertions {
+            true => FxHashSet::default(),
+            false => packages_without_assertions(&surroundings.modules),
+        };
         fuel.ask()?;
-        Ok(ClassTable { hierarchy, summaries, refused, passed_over, surroundings })
+        let without_assertions = Arc::new(without_assertions);
+        Ok(ClassTable { hierarchy, summaries, refused, passed_over, surroundings, without_assertions })
     }
 }
 

@@ -221,7 +221,7 @@ impl<'a> Builder<'a> {
         let contexts: Vec<Passing> =
             summary.contexts.iter().map(|it| Passing::new(self.exceptions, it)).collect();
         let mut flows = std::mem::take(&mut self.flows);
-        for item in &summary.items {
+        for item in calls.classes.items(id, code) {
             let Some(context) = contexts.get(item.context as usize) else { continue };
             self.flows().of_source(self.exceptions, (id, exact), code, item.source, &mut flows);
             for flow in flows.drain(..) {

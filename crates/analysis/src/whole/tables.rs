@@ -5,10 +5,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use bir::body::CallKind;
-use classfile::names::{ClassName, MethodRef};
+use bir::body::{CallKind, InstrId};
+use classfile::names::{ClassName, MethodRef, Name};
 use flow::natives::{Native, native};
-use flow::summary::Initialized;
+use flow::summary::{Initialized, PlacedSource, Sources};
 use program::hierarchy::{ClassId, Hierarchy, Link, ProblemKind, Surroundings};
 use program::initialization::{class_initializer, implemented};
 use program::input::{Role, WorldKind};
@@ -24,6 +24,7 @@ use super::dispatch::Dispatches;
 use super::ranks::Ranks;
 use super::reachable::Reachable;
 use super::sites::{FunctionSite, Open, Site};
+use crate::parts::MethodCode;
 use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
 
 /// The classes of a program: their hierarchy and the summaries of their code.
@@ -40,6 +41,8 @@ pub struct ClassTable {
     pub passed_over: Arc<[(usize, usize)]>,
     /// The inputs, other than the classes, from which the hierarchy is built.
     pub surroundings: Arc<Surroundings>,
+    /// The packages of the platform whose assertions are off.
+    pub(super) without_assertions: Arc<FxHashSet<Name>>,
 }
 
 /// The assumptions under which a program is analysed.
@@ -56,6 +59,8 @@ pub struct WholeOptions {
     pub link_errors: bool,
     /// Whether the VM's asynchronous errors are included in answers.
     pub async_errors: bool,
+    /// Whether the assertions of the platform's own classes may be enabled, as by the flag `-esa` of `java`.
+    pub system_assertions: bool,
 }
 
 /// The classes of a program, with the targets of each call in their code.
@@ -110,6 +115,34 @@ impl ClassTable {
             | MethodSummary::Missing
             | MethodSummary::Unread => None,
         }
+    }
+
+    /// Returns whether the assertions of the class may be enabled.
+    fn asserts(&self, class: ClassId) -> bool {
+        let package = || Name::new(self.hierarchy.name(class).package());
+        self.without_assertions.is_empty()
+            || self.hierarchy.role(class) != Role::Jdk
+            || !self.without_assertions.contains(&package())
+    }
+
+    /// Returns the sources of exceptions in the code of the method `id` that may occur: those that occur only while
+    /// assertions are enabled are left out if the class's assertions are off.
+    pub(super) fn items<'a>(&self, id: MethodId, code: &'a CodeSummary) -> &'a [PlacedSource] {
+        code.summary.items(code.summary.n_asserting == 0 || self.asserts(id.class))
+    }
+
+    /// Returns the visit of the instructions of the method `id`, whose code is `code`, that finds the sources of
+    /// [`ClassTable::items`] at each instruction.
+    pub(super) fn sources<'a>(&self, id: MethodId, code: &'a MethodCode) -> Sources<'a> {
+        let all = Sources::new(&code.body, &code.facts);
+        if self.skips(id, code).is_empty() { all } else { all.without_assertions() }
+    }
+
+    /// Returns the instructions of the method `id`, whose code is `code`, that never run because the class's
+    /// assertions are off; ascending.
+    pub(super) fn skips<'a>(&self, id: MethodId, code: &'a MethodCode) -> &'a [InstrId] {
+        let asserting = &code.facts.asserting;
+        if asserting.is_empty() || self.asserts(id.class) { &[] } else { asserting }
     }
 
     /// Returns the methods whose code was read, each with the summary of its code.

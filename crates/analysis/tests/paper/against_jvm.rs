@@ -35,6 +35,7 @@ fn whole(gamma: &Gamma) -> (SolvedProgram, Exceptions) {
         assume_contract: false,
         link_errors: false,
         async_errors: false,
+        system_assertions: false,
     };
     let role = |api: bool| if api { Role::Jdk } else { Role::App };
     let record = |bytes: &[u8]| class_record(bytes, &mut Scratch::default()).unwrap();

@@ -73,6 +73,7 @@ pub(crate) fn program() -> Whole {
         assume_contract: false,
         link_errors: false,
         async_errors: false,
+        system_assertions: false,
     };
     Whole::new(records, options)
 }

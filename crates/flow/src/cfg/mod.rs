@@ -146,10 +146,36 @@ impl<S> Cfg<S> {
     /// `entered_only_by_vm_errors` of the graph is left empty.
     pub fn of(nodes: Vec<Node<S>>, mut edges: Vec<Edge>) -> Self {
         edges.sort_by_key(|it| it.from);
-        let first = |node: usize| edges.partition_point(|it| it.from.index() < node) as u32;
-        let starts = (0..=nodes.len()).map(first).collect();
+        let starts = starts(nodes.len(), &edges);
         Cfg { nodes, edges, starts, entered_only_by_vm_errors: Box::default() }
     }
+}
+
+impl<S> Cfg<S> {
+    /// Makes these instructions unreachable, which must be in ascending order: removes all edges that lead to their
+    /// normal nodes.
+    pub fn cut_off(&mut self, instrs: &[InstrId]) {
+        if instrs.is_empty() {
+            return;
+        }
+        let nodes = &self.nodes;
+        let is_cut = |to: NodeId| {
+            let node = nodes.get(to.index());
+            node.is_some_and(|it| to == normal_node(it.instr) && contains(instrs, it.instr))
+        };
+        self.edges.retain(|it| !is_cut(it.to));
+        self.starts = starts(self.nodes.len(), &self.edges);
+        let may_be_entered = |it: &&InstrId| !contains(instrs, **it);
+        self.entered_only_by_vm_errors =
+            self.entered_only_by_vm_errors.iter().filter(may_be_entered).copied().collect();
+    }
+}
+
+/// Returns, for each of `n_nodes` nodes, the index of the first edge that starts there, and as a last entry the
+/// number of edges. The edges must be sorted by start node.
+fn starts(n_nodes: usize, edges: &[Edge]) -> Vec<u32> {
+    let first = |node: usize| edges.partition_point(|it| it.from.index() < node) as u32;
+    (0..=n_nodes).map(first).collect()
 }
 
 impl<S: PartialEq> Cfg<S> {

@@ -16,6 +16,7 @@ mod state;
 
 use bir::body::{Body, Check, Expr, ExprId, Instr, InstrId, Place, Var, instr_id, ordinal};
 use bir::ops::{Cond, UnOp};
+use classfile::names::ClassName;
 
 use branch::{known_after, negated};
 use prove::{not_null, prove};
@@ -35,11 +36,11 @@ pub struct Scratch {
     made: Made,
 }
 
-/// Returns the assertions of a method that always hold, each with its proof, ascending by instruction. `scratch` is
-/// working memory.
-pub fn proofs(body: &Body, scratch: &mut Scratch) -> Box<[(InstrId, Proof)]> {
+/// Returns the assertions of a method that always hold, each with its proof, ascending by instruction. `own` is the class
+/// of the method, or `None` if that is an interface. `scratch` is working memory.
+pub fn proofs(body: &Body, own: Option<ClassName>, scratch: &mut Scratch) -> Box<[(InstrId, Proof)]> {
     let Scratch { tables, proved, memory, .. } = scratch;
-    let mut scan = Scan::new(body, tables);
+    let mut scan = Scan::new(body, own, tables);
     proved.clear();
     let mut needs_flow = false;
     for (id, instr) in body.instrs.iter() {
@@ -60,11 +61,15 @@ pub fn proofs(body: &Body, scratch: &mut Scratch) -> Box<[(InstrId, Proof)]> {
 /// [`proofs`] returns may be missing, but the result suffices to determine which exceptions the assertions raise
 /// under which exception-table rows, and in which order these exceptions first occur. This is cheaper than
 /// [`proofs`], because often a single pass over the body suffices.
-pub fn proofs_of_raised(body: &Body, scratch: &mut Scratch) -> Box<[(InstrId, Proof)]> {
-    if settled(body, &mut scratch.made, &mut scratch.proved) {
+pub fn proofs_of_raised(
+    body: &Body,
+    own: Option<ClassName>,
+    scratch: &mut Scratch,
+) -> Box<[(InstrId, Proof)]> {
+    if settled(body, own, &mut scratch.made, &mut scratch.proved) {
         return scratch.proved.as_slice().into();
     }
-    proofs(body, scratch)
+    proofs(body, own, scratch)
 }
 
 fn use_in_open(scan: &mut Scan<'_>, check: Check) -> bool {

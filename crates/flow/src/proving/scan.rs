@@ -31,6 +31,8 @@ const MAX_COPIES: usize = 16;
 /// The result of a pass over the instructions of a body: how the instructions assign and use variables.
 pub(super) struct Scan<'a> {
     body: &'a Body,
+    /// The class of the body; `None` if that is an interface.
+    pub(super) own: Option<ClassName>,
     /// The variable that holds the receiver; `None` if the method is static or an instruction overwrites the
     /// variable.
     this: Option<Var>,
@@ -63,7 +65,7 @@ const USEFUL: u8 = 0x80;
 
 impl<'a> Scan<'a> {
     /// Examines all instructions of `body`. The old contents of `tables` are replaced.
-    pub(super) fn new(body: &'a Body, tables: &'a mut Tables) -> Self {
+    pub(super) fn new(body: &'a Body, own: Option<ClassName>, tables: &'a mut Tables) -> Self {
         let this = (!body.flags.is_static()).then(|| Var::local(0, Kind::Ref));
         tables.made.clear();
         tables.locals.clear();
@@ -71,7 +73,7 @@ impl<'a> Scan<'a> {
         tables.stack.clear();
         tables.temps.clear();
         tables.copies.clear();
-        let mut acc = Scan { body, this, first_this: None, tables };
+        let mut acc = Scan { body, own, this, first_this: None, tables };
         for (id, instr) in body.instrs.iter() {
             match *instr {
                 Instr::Assert(check) => acc.mention_check(check),
@@ -251,11 +253,30 @@ impl<'a> Scan<'a> {
             match self.body.instrs[id] {
                 Instr::Assign(_, from) => e = from,
                 Instr::Catch(_) => return Origin::Caught(id),
-                ref instr if is_new(instr) => return Origin::Made(id),
+                ref instr if is_new(instr, self.own) => return Origin::Made(id),
                 _ => return Origin::Var(named),
             }
         }
         named.map_or(Origin::Expr(e), Origin::Var)
+    }
+
+    /// Returns the type of the field from which the value of the expression `e` was read, if the value comes from one
+    /// field and the type is a class.
+    pub(super) fn type_of_field(&self, mut e: ExprId) -> Option<ClassName> {
+        for _ in 0..MAX_COPIES {
+            match self.body.exprs[e] {
+                Expr::Static(field) | Expr::Field(_, field) => {
+                    let class = field.get().descriptor.bytes().strip_prefix(b"L")?.strip_suffix(b";")?;
+                    return Some(ClassName::new(class));
+                }
+                Expr::Var(var) => match self.body.instrs[self.only_assignment(var)?] {
+                    Instr::Assign(_, from) => e = from,
+                    _ => return None,
+                },
+                _ => return None,
+            }
+        }
+        None
     }
 
     /// Returns the only instruction that assigns the variable; `None` if the variable is not a temporary, or if no
@@ -269,21 +290,24 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Returns whether the instruction creates an object or an array. The clone of an array is a new array, too.
-pub(super) fn is_new(instr: &Instr) -> bool {
+/// Returns whether the instruction creates an object or an array. The clone of an array is a new array, too. For `own`
+/// see [`cloned`].
+pub(super) fn is_new(instr: &Instr, own: Option<ClassName>) -> bool {
     matches!(instr, Instr::New(..) | Instr::Alloc(..) | Instr::NewArray(..) | Instr::MultiNewArray(..))
-        || cloned(instr).is_some()
+        || cloned(instr, own).is_some()
 }
 
-/// Returns the type of the array that the instruction clones, if it is an array of primitive elements; else `None`. An
-/// array of references may be no array of the type that the instruction names: the verifier takes interfaces for Object,
-/// also as element types (JVMS §4.10.1.2), and a body does not tell which classes are interfaces.
-pub(super) fn cloned(instr: &Instr) -> Option<ClassName> {
+/// Returns the type of the array that the instruction clones, if the elements are primitive or of `own`, the class of the
+/// body unless that is an interface; else `None`. Another array may be no array of the type that the instruction names:
+/// the verifier takes interfaces for Object, also as element types (JVMS §4.10.1.2), and a body does not tell which other
+/// classes are interfaces.
+pub(super) fn cloned(instr: &Instr, own: Option<ClassName>) -> Option<ClassName> {
     match *instr {
         Instr::Call(_, CallKind::Virtual, method, _) => {
             let it = method.get();
             let clones = it.name.bytes() == b"clone" && it.descriptor.bytes() == b"()Ljava/lang/Object;";
-            (clones && it.class.is_array() && it.class.element().is_none()).then_some(it.class)
+            let is_sure = it.class.is_array() && it.class.element().is_none_or(|it| Some(it) == own);
+            (clones && is_sure).then_some(it.class)
         }
         _ => None,
     }

@@ -3,6 +3,7 @@
 use bir::body::{Body, Check, Expr, ExprId, Instr, InstrId, Place, Var, ordinal};
 use bir::ops::UnOp;
 use classfile::descriptor::Kind;
+use classfile::names::ClassName;
 
 use super::scan::{cloned, is_new};
 use crate::coverage::Coverage;
@@ -18,11 +19,18 @@ use crate::throwables::well_known;
 /// means; or it comes after an assertion that cannot be proved, that raises the same exception and that is covered by
 /// the same exception-table rows.
 ///
+/// `own` is the class of the body, or `None` if that is an interface.
+///
 /// The function makes a single pass over the instructions, along the path on which each instruction falls through to
 /// the next. It tracks the variables about which no fact is known on that path; where paths join, no more facts are
 /// known than on each path.
-pub(super) fn settled(body: &Body, made: &mut Made, proved: &mut Vec<(InstrId, Proof)>) -> bool {
-    made.clear();
+pub(super) fn settled(
+    body: &Body,
+    own: Option<ClassName>,
+    made: &mut Made,
+    proved: &mut Vec<(InstrId, Proof)>,
+) -> bool {
+    made.clear(own);
     proved.clear();
     let mut coverage = (!body.rows.is_empty()).then(|| Coverage::new(body));
     let mut rows = Vec::new();
@@ -99,6 +107,8 @@ fn operands(check: Check) -> [Option<ExprId>; 2] {
 /// far.
 #[derive(Default)]
 pub(super) struct Made {
+    /// The class of the body; `None` if that is an interface.
+    own: Option<ClassName>,
     /// The number of the temporary that was assigned last, plus one; 0 if none was assigned yet.
     next: u32,
     /// Pairs of a temporary's number and the instruction that allocates the temporary's value, ascending by number.
@@ -106,7 +116,8 @@ pub(super) struct Made {
 }
 
 impl Made {
-    fn clear(&mut self) {
+    fn clear(&mut self, own: Option<ClassName>) {
+        self.own = own;
         self.next = 0;
         self.allocated.clear();
     }
@@ -121,7 +132,7 @@ impl Made {
             Place::Temp(it) => {
                 let is_later = it >= self.next;
                 self.next = it + 1;
-                if is_new(&body.instrs[id]) {
+                if is_new(&body.instrs[id], self.own) {
                     self.allocated.push((it, id));
                 }
                 is_later
@@ -160,7 +171,7 @@ impl Made {
                 Expr::Null => Some(Proof::Constant),
                 Expr::Var(it) => {
                     let made = self.allocated(it)?;
-                    (cloned(&body.instrs[made]) == Some(class)).then_some(Proof::Allocated(made))
+                    (cloned(&body.instrs[made], self.own) == Some(class)).then_some(Proof::Allocated(made))
                 }
                 _ => None,
             },

@@ -10,8 +10,14 @@ use test_utils::generate::Structure;
 
 /// The exceptions that each method can throw, by its name.
 pub(crate) fn throws(classes: &[Assembled], world: WorldKind, link_errors: bool) -> BTreeMap<String, Throws> {
-    let options =
-        WholeOptions { world, release: Some(17), assume_contract: false, link_errors, async_errors: false };
+    let options = WholeOptions {
+        world,
+        release: Some(17),
+        assume_contract: false,
+        link_errors,
+        async_errors: false,
+        system_assertions: false,
+    };
     let record = |it: &Assembled| read_class(&it.bytes, &mut Scratch::default()).unwrap();
     let platform = Structure::platform().unwrap();
     let records = classes.iter().map(|it| (record(it), Role::App));

@@ -20,7 +20,14 @@ use ide::{
 use program::members::MethodId;
 
 pub(crate) fn in_world(world: WorldKind) -> WholeOptions {
-    WholeOptions { world, release: Some(17), assume_contract: false, link_errors: false, async_errors: false }
+    WholeOptions {
+        world,
+        release: Some(17),
+        assume_contract: false,
+        link_errors: false,
+        async_errors: false,
+        system_assertions: false,
+    }
 }
 
 pub(crate) fn fresh(classes: &[Vec<u8>], options: WholeOptions) -> (Vec<ClassRecord>, Whole) {

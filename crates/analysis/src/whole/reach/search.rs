@@ -309,7 +309,7 @@ impl<'a> Search<'a> {
         match calls.classes.summary(method) {
             MethodSummary::Known(code) => {
                 let from = From::Method(method);
-                for item in &code.summary.items {
+                for item in calls.classes.items(method, code) {
                     actions(code, item.source).for_each(|it| self.action(method, &it, from));
                 }
                 for site in functions_of(self.calls, method) {
