@@ -3,8 +3,9 @@
 //! methods, reflection, proxies, serialization, Unsafe, class loaders, calls by the VM, libraries.
 //!
 //! In the sources in `test-data/calls`, a comment at the end of a line says what the calls of that line must give
-//! without a JDK: `-> targets`, `open` (some call may go anywhere), `closed` (none may), `not targets`, `nothing` (no
-//! call at all), or a kind of implicit call that must be among them, such as `thread`.
+//! without a JDK: `-> targets`, `open` (some call may go anywhere), `closed` (none may), `not targets`, `may targets`
+//! (they are possible), `never targets` (they are neither targets nor possible), `nothing` (no call at all), or a kind of
+//! implicit call that must be among them, such as `thread`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -76,11 +77,11 @@ fn calls_go_where_the_sources_say() {
         for (number, line) in (1..).zip(text.lines()) {
             let Some((_, wanted)) = line.split_once("// ") else { continue };
             let here = calls.get(&(stem.clone(), number)).map(Vec::as_slice).unwrap_or_default();
-            let targets: BTreeSet<&str> = here
-                .iter()
-                .flat_map(|it| it["targets"].as_array().unwrap())
-                .filter_map(Value::as_str)
-                .collect();
+            let listed = |key: &str| -> BTreeSet<&str> {
+                let lists = here.iter().flat_map(|it| it[key].as_array().unwrap());
+                lists.filter_map(Value::as_str).collect()
+            };
+            let (targets, possible) = (listed("targets"), listed("possible"));
             let open = here.iter().any(|it| !it["open"].is_null());
             let mut fail =
                 |what: String| wrong.push(format!("{stem}.java:{number}: {what}; found {targets:?}"));
@@ -89,6 +90,14 @@ fn calls_go_where_the_sources_say() {
                 if let Some(list) = part.strip_prefix("-> ") {
                     for it in methods(list).filter(|it| !targets.contains(it.as_str())) {
                         fail(format!("{it} is no target"));
+                    }
+                } else if let Some(list) = part.strip_prefix("may ") {
+                    for it in methods(list).filter(|it| !possible.contains(it.as_str())) {
+                        fail(format!("{it} is not possible, but {possible:?}"));
+                    }
+                } else if let Some(list) = part.strip_prefix("never ") {
+                    for it in methods(list).filter(|it| possible.contains(&**it) || targets.contains(&**it)) {
+                        fail(format!("{it} is possible or a target"));
                     }
                 } else if let Some(list) = part.strip_prefix("not ") {
                     for it in methods(list).filter(|it| targets.contains(it.as_str())) {

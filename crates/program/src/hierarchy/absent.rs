@@ -66,6 +66,11 @@ impl Hierarchy {
         self.at(class).witness.filter(|_| is_open)
     }
 
+    /// Returns whether absent classes, if there are any, may be below `class`.
+    pub fn may_have_unknown_subtypes(&self, class: ClassId) -> bool {
+        self.at(class).witness.is_some()
+    }
+
     /// Returns the first absent class in the list that limits the subclasses of `class`. Because of this absent
     /// class, `class` may still have unknown subclasses. For a sealed class, the list consists of its permitted
     /// subclasses; for a class whose constructors are all private, of the members of its nest. Returns `None` for

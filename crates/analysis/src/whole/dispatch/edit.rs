@@ -19,7 +19,7 @@ use super::offers::{
     offer_function_to, offer_to, selected_outside,
 };
 use super::outcome_index::{Cause, FunctionOffers, OutcomeIndex};
-use super::outcomes::{Offers, Outcome, ReceiverKind, Signature};
+use super::outcomes::{Offers, Outcome, ReceiverKind, Scope, Signature};
 use super::{Dispatch, Dispatches};
 
 /// The function objects of a program. Those of the sites in `gone`, whose classes were removed, are left out.
@@ -101,7 +101,7 @@ fn keep_all(table: &mut Dispatches, functions: Functions<'_>, fuel: &mut Fuel<'_
     // Filled only now: no dispatch is new, so none has to be updated for targets that may be below any class.
     for (id, it) in (0..).map(DispatchId::from_index).zip(&table.all) {
         fuel.spend(1)?;
-        index.by_signature.entry(it.signature()).or_default().push(id);
+        index.list(id, it.scopes());
     }
     Ok(())
 }
@@ -135,7 +135,7 @@ fn recompute_function_outcomes(table: &mut Dispatches, site: FunctionSiteId, fun
         if leaves(it, &supers) {
             let signature = |&descriptor| Signature { name: function.name, descriptor };
             let signatures = function.descriptors.iter().map(signature);
-            anywhere.extend(signatures.map(|it| (it, Target::Glue(site))));
+            anywhere.extend(signatures.map(|it| ((it, Scope::All), Target::Glue(site))));
         }
     });
     let Some(index) = &mut table.outcome_index else { return };
@@ -178,8 +178,10 @@ pub(in crate::whole) fn edit(table: &mut Dispatches, edit: &Edit<'_>) {
             set_open(table, id, open);
         }
     }
-    let mut receivers: Vec<ClassId> = edit.receivers.iter().copied().collect();
+    let otherwise = edit.open_otherwise.iter().filter_map(|it| table.hierarchy.class(*it));
+    let mut receivers: Vec<ClassId> = edit.receivers.iter().copied().chain(otherwise).collect();
     receivers.sort_unstable();
+    receivers.dedup();
     receivers.into_iter().for_each(|it| recompute_outcomes(table, it));
     let mut functions: Vec<FunctionSiteId> = Vec::new();
     if let Some(index) = &table.outcome_index {
@@ -257,13 +259,13 @@ fn retire(table: &mut Dispatches, id: DispatchId) {
     let names = dispatch.method.get();
     (dispatch.resolved, dispatch.open_by_name) = (None, None);
     table.ids.remove(&(dispatch.method, dispatch.interface));
-    let signature = dispatch.signature();
+    let scopes = dispatch.scopes();
     let without =
         |ids: Option<&mut Vec<DispatchId>>| ids.into_iter().for_each(|it| it.retain(|it| *it != id));
     without(table.by_name.get_mut(&(names.class, names.name, names.descriptor)));
     without(table.by_class.get_mut(&names.class));
     let Some(index) = &mut table.outcome_index else { return };
-    without(index.by_signature.get_mut(&signature));
+    scopes.for_each(|it| without(index.by_signature.get_mut(&it)));
     // No call refers to the dispatch any more, so all its outcomes are dropped, whatever receivers have them.
     for outcome in std::mem::take(&mut index.outcomes[id.index()]) {
         index.counts.remove(&(id, outcome));
@@ -303,19 +305,19 @@ pub(in crate::whole) fn settle(table: &mut Dispatches) -> Vec<DispatchId> {
     for (id, what) in &touched {
         let dispatch = &mut table.all[id.index()];
         let outcomes = &index.outcomes[id.index()];
-        let anywhere = index.anywhere.get(&dispatch.signature());
+        let anywhere: Vec<_> = index.anywhere(dispatch.scopes()).collect();
         let is_unknown = |it: &Outcome| matches!(it, Outcome::Unknown(_));
         if table.is_narrowed || what.all || what.outcomes.iter().any(is_unknown) {
-            dispatch.set(outcomes, anywhere);
+            dispatch.set(outcomes, &anywhere);
             continue;
         }
         dispatch.set_some(&what.outcomes, |it| match it {
-            Outcome::Maybe(it) => anywhere.is_some_and(|all| all.contains_key(&it)),
+            Outcome::Maybe(it) => anywhere.iter().any(|all| all.contains_key(&it)),
             _ => index.counts.contains_key(&(*id, it)),
         });
         debug_assert!({
             let mut collected = dispatch.clone();
-            collected.set(outcomes, anywhere);
+            collected.set(outcomes, &anywhere);
             collected == *dispatch
         });
     }
@@ -337,8 +339,8 @@ pub(in crate::whole) fn narrow_again(
     for id in ids {
         let dispatch = &mut table.all[id.index()];
         let before = (std::mem::take(&mut dispatch.targets), std::mem::take(&mut dispatch.possible));
-        let anywhere = index.anywhere.get(&dispatch.signature());
-        dispatch.set_targets(&index.outcomes[id.index()], anywhere);
+        let anywhere: Vec<_> = index.anywhere(dispatch.scopes()).collect();
+        dispatch.set_targets(&index.outcomes[id.index()], &anywhere);
         dispatch.narrow(|it| is_selected(id, it));
         if before.0 != dispatch.targets || before.1 != dispatch.possible {
             changed_ids.push(id);
@@ -421,8 +423,8 @@ impl Offers for Dispatches {
                 Outcome::Error(_) | Outcome::Unknown(_) => {}
             }
         }
-        for (signature, target) in anywhere {
-            let ids = index.by_signature.get(signature).into_iter().flatten();
+        for (scope, target) in anywhere {
+            let ids = index.by_signature.get(scope).into_iter().flatten();
             let may_come = ids.filter(|it| self.all[it.index()].may_be_anywhere());
             may_come.for_each(|it| tell(*it, *target));
         }
@@ -453,9 +455,9 @@ fn below_absent(
 
 impl Dispatch {
     /// Sets the link errors, the reason for unknown targets (`open`) and the targets to those that follow from
-    /// `outcomes` and `anywhere`. `outcomes` are what the known receivers select; `anywhere` has the targets of
-    /// receivers that may be below any class.
-    fn set(&mut self, outcomes: &[Outcome], anywhere: Option<&FxHashMap<Target, u32>>) {
+    /// `outcomes` and `anywhere`. `outcomes` are what the known receivers select; `anywhere` has the possible targets
+    /// of the dispatch's scopes.
+    fn set(&mut self, outcomes: &[Outcome], anywhere: &[&FxHashMap<Target, u32>]) {
         self.errors = Vec::new();
         (self.open_by_receiver, self.handlers) = (None, None);
         for it in outcomes {
@@ -470,9 +472,9 @@ impl Dispatch {
     }
 
     /// Sets the targets to those that follow from `outcomes` and `anywhere`. `outcomes` are what the known receivers
-    /// select; `anywhere` has the targets of receivers that may be below any class. The field `open` must be set
+    /// select; `anywhere` has the possible targets of the dispatch's scopes. The field `open` must be set
     /// already.
-    fn set_targets(&mut self, outcomes: &[Outcome], anywhere: Option<&FxHashMap<Target, u32>>) {
+    fn set_targets(&mut self, outcomes: &[Outcome], anywhere: &[&FxHashMap<Target, u32>]) {
         (self.targets, self.possible) = Default::default();
         for it in outcomes {
             match *it {
@@ -482,7 +484,7 @@ impl Dispatch {
             }
         }
         if self.may_be_anywhere() {
-            self.possible.extend(anywhere.into_iter().flat_map(|it| it.keys().copied()));
+            self.possible.extend(anywhere.iter().flat_map(|it| it.keys().copied()));
         }
         self.sort();
     }

@@ -27,7 +27,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::cache::SiteCache;
 use self::outcome_index::OutcomeIndex;
-use self::outcomes::{AllOffers, Outcome, Signature};
+use self::outcomes::{AllOffers, Outcome, Scope, Signature};
 use super::reads::{Read, note};
 use super::sites::{DispatchId, Open, Site, Target};
 
@@ -41,8 +41,8 @@ pub struct Dispatch {
     pub interface: bool,
     /// The distinct targets that known receivers select: objects of present classes, and function objects.
     pub targets: Vec<Target>,
-    /// Further targets, which the calls run only in some completions of the program, because supertypes of the
-    /// receivers' classes are absent.
+    /// Further targets, which the calls run only in some completions of the program: supertypes of the receivers'
+    /// classes are absent, or unknown classes inherit a method and implement the interface that the calls name.
     pub possible: Vec<Target>,
     /// The link errors that the calls may raise, as far as they follow from the present classes.
     pub errors: Vec<LinkError>,
@@ -114,8 +114,16 @@ impl Dispatch {
         Signature { name: it.name, descriptor: it.descriptor }
     }
 
-    /// Whether the receivers of the calls may belong to a class that has an absent supertype. Through this supertype,
-    /// such a class may be a subtype of the class that the calls name.
+    /// Returns the scopes to which the dispatch belongs. Their targets are possible if
+    /// [`Dispatch::may_be_anywhere`] holds.
+    fn scopes(&self) -> impl Iterator<Item = (Signature, Scope)> + use<> {
+        let scopes = std::iter::once(Scope::All).chain(self.interface.then_some(Scope::Interfaces));
+        let signature = self.signature();
+        scopes.map(move |it| (signature, it))
+    }
+
+    /// Whether the receivers of the calls may be of a class that is not known, or of one that has an absent supertype.
+    /// Such a class may be a subtype of the class that the calls name.
     fn may_be_anywhere(&self) -> bool {
         // A class that no unknown class can extend has no subclass with an absent supertype.
         matches!(self.open, Some(Open::Outside(_) | Open::Overridable(_)))
@@ -386,7 +394,7 @@ impl Dispatches {
         let id = DispatchId::from_index(self.all.len());
         let names = method.get();
         let open = self.open(names.class, resolved);
-        self.all.push(Dispatch {
+        let dispatch = Dispatch {
             method,
             interface,
             targets: Vec::new(),
@@ -397,10 +405,9 @@ impl Dispatches {
             resolved,
             open_by_name: open,
             open_by_receiver: None,
-        });
-        if let Some(index) = &mut self.outcome_index {
-            index.asked(id, Signature { name: names.name, descriptor: names.descriptor });
-        }
+        };
+        self.outcome_index.iter_mut().for_each(|it| it.asked(id, dispatch.scopes()));
+        self.all.push(dispatch);
         self.ids.insert((method, interface), id);
         self.by_name.entry((names.class, names.name, names.descriptor)).or_default().push(id);
         self.by_class.entry(names.class).or_default().push(id);

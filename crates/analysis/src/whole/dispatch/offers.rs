@@ -18,7 +18,8 @@ use program::outline::Method;
 use rustc_hash::FxHashMap;
 
 use super::super::sites::{DispatchId, FunctionSiteId, Target};
-use super::outcomes::{Outcome, ReceiverKind, Signature};
+use super::outcome_index::Anywhere;
+use super::outcomes::{Outcome, ReceiverKind, Scope, Signature};
 use super::{Dispatch, Dispatches, constructor};
 
 /// The approximate cost, in steps of [`Fuel`], of finding the dispatches in which a function object may be a
@@ -317,8 +318,8 @@ fn offer_default(table: &mut Dispatches, id: DispatchId, site: FunctionSiteId, f
     }
 }
 
-/// Adds to dispatches the methods that objects select if their class has an absent supertype. Such a class may be
-/// below any class that unknown classes may extend, so the methods are only possible targets.
+/// Adds to dispatches the possible targets: the methods that objects select if their class has an absent supertype, which
+/// may be below any class that unknown classes may extend, and the methods that unknown classes may inherit.
 fn offer_possible(
     table: &mut Dispatches,
     functions: &[Function],
@@ -327,11 +328,11 @@ fn offer_possible(
     if table.world == WorldKind::Closed {
         return Ok(());
     }
-    let mut by_method: FxHashMap<Signature, Vec<(ClassId, Target)>> = FxHashMap::default();
+    let mut by_method: FxHashMap<(Signature, Scope), Vec<(ClassId, Target)>> = FxHashMap::default();
     for class in table.hierarchy.ids() {
         fuel.spend(1 + table.hierarchy.outline(class).methods.len() as u32)?;
-        for (signature, target) in selected_outside(table, class) {
-            by_method.entry(signature).or_default().push((class, target));
+        for (scope, target) in selected_outside(table, class) {
+            by_method.entry(scope).or_default().push((class, target));
         }
     }
     if by_method.is_empty() && functions.is_empty() {
@@ -343,7 +344,7 @@ fn offer_possible(
         if !dispatch.may_be_anywhere() {
             continue;
         }
-        for &(class, target) in by_method.get(&dispatch.signature()).into_iter().flatten() {
+        for &(class, target) in dispatch.scopes().filter_map(|it| by_method.get(&it)).flatten() {
             fuel.spend(1)?;
             emit(table, id, ReceiverKind::Class(class), Outcome::Maybe(target));
         }
@@ -374,14 +375,43 @@ fn offer_possible(
     Ok(())
 }
 
-/// Returns the methods that objects of a class select and that calls on any type may run, because the class has an
-/// absent supertype and may therefore be below any type. Empty if all supertypes of the class are known. Leaves out the
-/// methods that the superclass selects as well, if the superclass has an absent supertype, too.
-pub(super) fn selected_outside(table: &Dispatches, class: ClassId) -> Vec<(Signature, Target)> {
+/// Returns the methods of a class and its supertypes that calls on other types may run, each with the dispatches in which
+/// it is a possible target.
+pub(super) fn selected_outside(table: &Dispatches, class: ClassId) -> Vec<Anywhere> {
     let hierarchy = &table.hierarchy;
-    if hierarchy.outside_above(class).is_none() || hierarchy.is_interface(class) {
-        return Vec::new();
+    let mut acc = Vec::new();
+    if hierarchy.outside_above(class).is_some() && !hierarchy.is_interface(class) {
+        let selected = selected_anywhere(table, class).into_iter();
+        acc.extend(selected.map(|(signature, target)| ((signature, Scope::All), target)));
     }
+    if table.world != WorldKind::Closed && hierarchy.may_have_unknown_subtypes(class) {
+        let inherited = inherited_outside(hierarchy, class);
+        acc.extend(inherited.map(|(signature, target)| ((signature, Scope::Interfaces), target)));
+    }
+    acc
+}
+
+/// Returns the methods that the class declares and that an unknown class may inherit and use to implement an interface
+/// (JVMS §5.4.6).
+fn inherited_outside(
+    hierarchy: &Hierarchy,
+    class: ClassId,
+) -> impl Iterator<Item = (Signature, Target)> + '_ {
+    let methods = hierarchy.outline(class).methods.iter().enumerate();
+    methods.filter_map(move |(index, it)| {
+        let flags = it.flags;
+        let implements = flags.is_public() && !flags.is_static() && !flags.is_abstract();
+        let signature = Signature { name: it.name, descriptor: it.descriptor };
+        let is_found = implements && it.name != constructor();
+        is_found.then(|| (signature, Target::Method(MethodId::new(class, index))))
+    })
+}
+
+/// Returns the methods that objects of a class select and that calls on any type may run, because the class has an
+/// absent supertype and may therefore be below any type. Leaves out the methods that the superclass selects as well, if
+/// the superclass has an absent supertype, too.
+fn selected_anywhere(table: &Dispatches, class: ClassId) -> Vec<(Signature, Target)> {
+    let hierarchy = &table.hierarchy;
     let covered: &[ClassId] = match hierarchy.super_class(class) {
         Some(Link::Present(it)) if hierarchy.outside_above(it).is_some() => hierarchy.supers(it),
         _ => &[],

@@ -11,7 +11,7 @@ use program::members::LinkError;
 use rustc_hash::FxHashMap;
 
 use super::super::sites::{DispatchId, FunctionSiteId, Open, Target};
-use super::outcomes::{Outcome, ReceiverKind, Signature};
+use super::outcomes::{Outcome, ReceiverKind, Scope, Signature};
 
 /// Stores, for each receiver and each dispatch, what the receiver selects there: a target or an error.
 #[derive(Default)]
@@ -23,12 +23,12 @@ pub(super) struct OutcomeIndex {
     pub(super) counts: FxHashMap<(DispatchId, Outcome), u32>,
     /// For each dispatch, the distinct targets and errors that receivers select there.
     pub(super) outcomes: Vec<Vec<Outcome>>,
-    pub(super) by_signature: FxHashMap<Signature, Vec<DispatchId>>,
-    /// The targets of receivers that may be below any class, by the signature of the called method. The number counts
-    /// the receivers that select the target. These targets are shared by all dispatches of the signature, of which
-    /// there may be thousands.
-    pub(super) anywhere: FxHashMap<Signature, FxHashMap<Target, u32>>,
-    pub(super) anywhere_by_class: FxHashMap<ClassId, Vec<(Signature, Target)>>,
+    /// The dispatches of each scope, by the signature of the called method.
+    pub(super) by_signature: FxHashMap<(Signature, Scope), Vec<DispatchId>>,
+    /// The possible targets of all dispatches of a signature and scope, of which there may be thousands. The number
+    /// counts the receivers that select the target.
+    pub(super) anywhere: FxHashMap<(Signature, Scope), FxHashMap<Target, u32>>,
+    pub(super) anywhere_by_class: FxHashMap<ClassId, Vec<Anywhere>>,
     /// The dispatches that were created since the targets were last updated.
     pub(super) fresh: Vec<DispatchId>,
     /// The dispatches that changed since the targets were last updated, each with its changes.
@@ -53,6 +53,9 @@ pub(super) struct TouchedDispatch {
     pub(super) all: bool,
 }
 
+/// A target that is possible in all dispatches of a signature and scope.
+pub(super) type Anywhere = ((Signature, Scope), Target);
+
 /// The maximum number of changes of one dispatch that are applied one by one. With more changes, collecting the
 /// targets from scratch takes no longer.
 const MAX_OUTCOMES: usize = 64;
@@ -71,7 +74,7 @@ impl TouchedDispatch {
 pub(super) struct FunctionOffers {
     pub(super) supers: Vec<ClassName>,
     pub(super) made: Vec<(DispatchId, Outcome)>,
-    pub(super) anywhere: Vec<(Signature, Target)>,
+    pub(super) anywhere: Vec<Anywhere>,
 }
 
 impl OutcomeIndex {
@@ -86,11 +89,24 @@ impl OutcomeIndex {
         receivers.chain(dispatches).chain(calls).chain(anywhere.into_iter().map(drop))
     }
 
-    /// Records a new dispatch, whose method has this signature.
-    pub(super) fn asked(&mut self, id: DispatchId, signature: Signature) {
+    /// Records a new dispatch, which belongs to these scopes.
+    pub(super) fn asked(&mut self, id: DispatchId, scopes: impl Iterator<Item = (Signature, Scope)>) {
         self.outcomes.resize_with(id.index() + 1, Vec::new);
-        self.by_signature.entry(signature).or_default().push(id);
+        self.list(id, scopes);
         self.fresh.push(id);
+    }
+
+    /// Lists a dispatch under these scopes.
+    pub(super) fn list(&mut self, id: DispatchId, scopes: impl Iterator<Item = (Signature, Scope)>) {
+        scopes.for_each(|it| self.by_signature.entry(it).or_default().push(id));
+    }
+
+    /// Returns the possible targets of the scopes of a dispatch; each scope has a list of its own.
+    pub(super) fn anywhere(
+        &self,
+        scopes: impl Iterator<Item = (Signature, Scope)>,
+    ) -> impl Iterator<Item = &FxHashMap<Target, u32>> {
+        scopes.filter_map(|it| self.anywhere.get(&it))
     }
 
     /// Records a call that was resolved for the first time, under the class that it names.
@@ -147,9 +163,8 @@ impl OutcomeIndex {
         before.iter().filter(|it| made.binary_search(it).is_err()).for_each(|&it| self.uncount(it));
     }
 
-    /// Sets the targets that a receiver selects in dispatches of any class, because the receiver may be below any
-    /// class, to `made`.
-    pub(super) fn replace_anywhere(&mut self, receiver: ReceiverKind, made: Vec<(Signature, Target)>) {
+    /// Sets the targets that a receiver selects in all dispatches of a scope to `made`.
+    pub(super) fn replace_anywhere(&mut self, receiver: ReceiverKind, made: Vec<Anywhere>) {
         let before = match receiver {
             ReceiverKind::Class(it) if made.is_empty() => {
                 self.anywhere_by_class.remove(&it).unwrap_or_default()
@@ -159,26 +174,26 @@ impl OutcomeIndex {
                 std::mem::replace(&mut self.by_function[it.index()].anywhere, made.clone())
             }
         };
-        for &(signature, target) in made.iter().filter(|it| !before.contains(it)) {
-            let count = self.anywhere.entry(signature).or_default().entry(target).or_insert(0);
+        for &(scope, target) in made.iter().filter(|it| !before.contains(it)) {
+            let count = self.anywhere.entry(scope).or_default().entry(target).or_insert(0);
             *count += 1;
             if *count == 1 {
-                self.touch_anywhere(signature, target);
+                self.touch_anywhere(scope, target);
             }
         }
-        for &(signature, target) in before.iter().filter(|it| !made.contains(it)) {
-            let Some(targets) = self.anywhere.get_mut(&signature) else { continue };
+        for &(scope, target) in before.iter().filter(|it| !made.contains(it)) {
+            let Some(targets) = self.anywhere.get_mut(&scope) else { continue };
             let Some(count) = targets.get_mut(&target) else { continue };
             *count -= 1;
             if *count == 0 {
                 targets.remove(&target);
-                self.touch_anywhere(signature, target);
+                self.touch_anywhere(scope, target);
             }
         }
     }
 
-    pub(super) fn touch_anywhere(&mut self, signature: Signature, target: Target) {
-        for id in self.by_signature.get(&signature).into_iter().flatten() {
+    pub(super) fn touch_anywhere(&mut self, scope: (Signature, Scope), target: Target) {
+        for id in self.by_signature.get(&scope).into_iter().flatten() {
             self.touched.entry(*id).or_default().add(Outcome::Maybe(target));
         }
     }

@@ -34,6 +34,16 @@ pub(super) struct Signature {
     pub(super) descriptor: Descriptor,
 }
 
+/// The dispatches of one signature in which a target is possible although no known receiver of these calls selects it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Scope {
+    /// All dispatches: the receivers have an absent supertype, so they may be below any class.
+    All,
+    /// The dispatches of interface methods: the receivers are of unknown classes that inherit the target from a known
+    /// class, and may implement any interface.
+    Interfaces,
+}
+
 /// A set of receivers that select the same targets.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(in crate::whole) enum ReceiverKind {
