@@ -117,7 +117,7 @@ fn with_sink(table: &mut Dispatches, offer: impl FnOnce(&mut Dispatches)) -> Vec
 
 fn recompute_outcomes(table: &mut Dispatches, class: ClassId) {
     let made = with_sink(table, |it| offer(it, class));
-    let anywhere = selected_outside(table, class);
+    let anywhere = selected_outside(table, class).collect();
     if let Some(index) = &mut table.outcome_index {
         index.replace(ReceiverKind::Class(class), made);
         index.replace_anywhere(ReceiverKind::Class(class), anywhere);

@@ -15,7 +15,7 @@ use program::members::select::{select, select_interface, selectable};
 use program::members::{LinkError, MethodId, ResolvedMethod, Selected};
 use program::names::Text;
 use program::outline::Method;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::sites::{DispatchId, FunctionSiteId, Target};
 use super::outcome_index::Anywhere;
@@ -329,9 +329,11 @@ fn offer_possible(
         return Ok(());
     }
     let mut by_method: FxHashMap<(Signature, Scope), Vec<(ClassId, Target)>> = FxHashMap::default();
+    let wanted: FxHashSet<(Signature, Scope)> =
+        table.all.iter().filter(|it| it.may_be_anywhere()).flat_map(Dispatch::scopes).collect();
     for class in table.hierarchy.ids() {
         fuel.spend(1 + table.hierarchy.outline(class).methods.len() as u32)?;
-        for (scope, target) in selected_outside(table, class) {
+        for (scope, target) in selected_outside(table, class).filter(|it| wanted.contains(&it.0)) {
             by_method.entry(scope).or_default().push((class, target));
         }
     }
@@ -377,18 +379,14 @@ fn offer_possible(
 
 /// Returns the methods of a class and its supertypes that calls on other types may run, each with the dispatches in which
 /// it is a possible target.
-pub(super) fn selected_outside(table: &Dispatches, class: ClassId) -> Vec<Anywhere> {
+pub(super) fn selected_outside(table: &Dispatches, class: ClassId) -> impl Iterator<Item = Anywhere> + '_ {
     let hierarchy = &table.hierarchy;
-    let mut acc = Vec::new();
-    if hierarchy.outside_above(class).is_some() && !hierarchy.is_interface(class) {
-        let selected = selected_anywhere(table, class).into_iter();
-        acc.extend(selected.map(|(signature, target)| ((signature, Scope::All), target)));
-    }
-    if table.world != WorldKind::Closed && hierarchy.may_have_unknown_subtypes(class) {
-        let inherited = inherited_outside(hierarchy, class);
-        acc.extend(inherited.map(|(signature, target)| ((signature, Scope::Interfaces), target)));
-    }
-    acc
+    let is_anywhere = hierarchy.outside_above(class).is_some() && !hierarchy.is_interface(class);
+    let selected = is_anywhere.then(|| selected_anywhere(table, class)).into_iter().flatten();
+    let is_inherited = table.world != WorldKind::Closed && hierarchy.may_have_unknown_subtypes(class);
+    let inherited = is_inherited.then(|| inherited_outside(hierarchy, class)).into_iter().flatten();
+    let all = selected.map(|(signature, target)| ((signature, Scope::All), target));
+    all.chain(inherited.map(|(signature, target)| ((signature, Scope::Interfaces), target)))
 }
 
 /// Returns the methods that the class declares and that an unknown class may inherit and use to implement an interface
