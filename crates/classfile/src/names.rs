@@ -300,6 +300,20 @@ pub fn is_class_name(text: &[u8]) -> bool {
     text.iter().any(|it| matches!(it, b'.' | b'$')) && text.split(|&it| it == b'.').all(is_part)
 }
 
+/// Returns whether the platform's method with this class and name runs code that its caller may have named by strings: it
+/// initialises a class, creates an object by reflection, or invokes a member or method handle.
+pub fn is_reflective(class: &[u8], name: &[u8]) -> bool {
+    let names: &[&[u8]] = match class {
+        b"java/lang/Class" => &[b"forName", b"newInstance"],
+        b"java/lang/reflect/Method" => &[b"invoke"],
+        b"java/lang/reflect/Constructor" => &[b"newInstance"],
+        b"java/lang/invoke/MethodHandle" => &[b"invoke", b"invokeExact", b"invokeWithArguments"],
+        b"java/lang/invoke/MethodHandles$Lookup" => &[b"ensureInitialized"],
+        _ => &[],
+    };
+    names.contains(&name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

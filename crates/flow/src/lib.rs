@@ -28,6 +28,7 @@ pub mod passed;
 pub mod places;
 pub mod proving;
 pub mod reaching;
+pub mod reflected;
 pub mod solver;
 pub mod summary;
 pub mod throwables;

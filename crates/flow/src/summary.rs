@@ -17,6 +17,7 @@ use crate::facts::{MethodFacts, contains};
 use crate::named::{named_by_expr, named_by_instr, names_throwable};
 use crate::passed::{Passed, passed_classes};
 use crate::reaching::Reaching;
+use crate::reflected::{Reflected, reflected};
 use crate::throwables::well_known;
 use crate::thrown::{Term, class_of};
 
@@ -47,6 +48,8 @@ pub struct Summary {
     pub bare: Box<[CatchRow]>,
     /// The classes that the body hands to other code as constants, each once. That code may create their objects.
     pub passed: Box<[Passed]>,
+    /// The classes and members that the body names by constants when it uses reflection, each once.
+    pub reflected: Box<[Reflected]>,
 }
 
 /// The rows of the exception table that cover an instruction. Rows after one that catches everything are left out.
@@ -235,8 +238,14 @@ pub fn summary(body: &Body, facts: &MethodFacts, scratch: &mut Scratch) -> Summa
         }
     }
     passed_classes(body, &mut |it| acc.passed(it));
+    let mut named: Vec<Reflected> = Vec::new();
+    reflected(body, &mut |_, it| {
+        if !named.contains(&it) {
+            named.push(it);
+        }
+    });
     let bare = acc.bare_rows(body);
-    let summary = acc.finish(bare);
+    let summary = Summary { reflected: named.into(), ..acc.finish(bare) };
     scratch.sources = sources;
     summary
 }
@@ -361,6 +370,7 @@ impl<'s> Summarizer<'s> {
             named: self.scratch.named.as_slice().into(),
             bare: bare.into(),
             passed: self.scratch.passed.as_slice().into(),
+            reflected: Box::default(),
         }
     }
 }

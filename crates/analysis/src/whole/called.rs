@@ -2,6 +2,7 @@
 
 use bir::body::{CallKind, InstrId};
 use flow::natives::{Effect, Native};
+use flow::reflected::{Reflected, reflected};
 use flow::summary::Initialized;
 use program::hierarchy::ClassId;
 use program::members::MethodId;
@@ -15,6 +16,7 @@ use super::callbacks::{callback_calls, finalizer_call};
 use super::implicit::thread_run;
 use super::lattice::OpenCause;
 use super::reads::{Read, note};
+use super::reflected::named;
 use super::resolving::{Resolves, Resolving};
 use super::tables::CallTable;
 use super::why::{why, why_call};
@@ -42,7 +44,30 @@ pub(crate) fn calls_of(calls: &CallTable, id: MethodId, code: &MethodCode) -> Ve
             acc.extend(loading_call(calls, Some(instr)));
         }
     }
+    if !summary.summary.reflected.is_empty() {
+        reflected(&code.body, &mut |instr, it| add_reflected(calls, (id.class, instr), it, &mut acc));
+    }
     acc
+}
+
+/// Adds to the calls at the instruction `at` of the class `caller` what its reflective call runs because constants name
+/// it. The call stays open.
+fn add_reflected(calls: &CallTable, (caller, at): (ClassId, InstrId), what: Reflected, acc: &mut Vec<Call>) {
+    note(Read::Classes);
+    let hierarchy = &calls.classes.hierarchy;
+    let it = named(hierarchy, what);
+    let is_here = |call: &Call| call.instr == Some(at);
+    let Some(last) = acc.iter().rposition(is_here) else { return };
+    let is_reflective = |call: &Call| is_here(call) && call.kind == CallWord::Reflect;
+    let place = acc.iter().rposition(is_reflective).unwrap_or(last);
+    let mut call = acc[place].clone();
+    call.targets.extend(it.methods.iter().map(|it| calls.classes.name(*it)));
+    acc[place] = call.sorted();
+    let class = it.initialized.map(|it| Initialized::Class(hierarchy.name(it)));
+    let initializer = class.and_then(|it| initializer_call(calls, Some(at), caller, it));
+    if let Some(it) = initializer.filter(|it| !acc.contains(it)) {
+        acc.insert(last + 1, it);
+    }
 }
 
 /// Adds to `acc` the calls that an action of the method `id` makes at the instruction `instr`.

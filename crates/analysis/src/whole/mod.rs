@@ -59,5 +59,6 @@ pub mod method;
 pub mod missing;
 mod origin;
 pub mod receivers;
+mod reflected;
 mod throws;
 mod why;

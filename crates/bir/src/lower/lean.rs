@@ -3,10 +3,11 @@
 
 use std::sync::LazyLock;
 
+use classfile::code::Code;
 use classfile::descriptor::{Elem, Kind};
 use classfile::flags::Flags;
-use classfile::insn::Insn;
-use classfile::names::{ClassName, Name, is_class_name};
+use classfile::insn::{Insn, InvokeOp};
+use classfile::names::{ClassName, Name, is_class_name, is_reflective};
 use classfile::stack::Walk;
 
 use crate::body::{Expr, Place, Var};
@@ -28,10 +29,17 @@ pub(super) fn no_text() -> Name {
     *NAME
 }
 
-/// Returns whether some instruction enters or exits a monitor. String constants then keep their text, because strings
-/// may be used as monitors.
-pub(super) fn has_monitors(walk: &Walk) -> bool {
-    walk.insns.iter().any(|it| matches!(it.1, Insn::MonitorEnter | Insn::MonitorExit))
+/// Returns whether string constants keep their text: some instruction enters or exits a monitor, and strings may be used
+/// as monitors; or some instruction calls a reflective method, and strings may name what the method runs.
+pub(super) fn needs_texts(walk: &Walk, code: &Code<'_, '_>) -> bool {
+    walk.insns.iter().any(|it| match it.1 {
+        Insn::MonitorEnter | Insn::MonitorExit => true,
+        Insn::Invoke(InvokeOp::Virtual | InvokeOp::Static, index) => {
+            let method = code.pool().method_ref(index).map(|it| it.0);
+            method.is_ok_and(|it| is_reflective(it.class().bytes(), it.name().bytes()))
+        }
+        _ => false,
+    })
 }
 
 impl Lean {

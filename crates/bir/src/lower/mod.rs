@@ -63,7 +63,8 @@ impl Scratch {
 /// null, assertions about constant divisors and array lengths, and stores of constants and variables into arrays that
 /// the method created with a constant length. (Most code of a JDK consists of such stores, which fill tables of
 /// locales.) String constants are replaced by the empty string, unless they have the form of class names, or the method
-/// uses monitors, because strings may be used as monitors. The new body may use the memory of a [recycled](Scratch::recycle) body.
+/// uses monitors or reflection: strings may be used as monitors, and may name what reflection runs. The new body may use
+/// the memory of a [recycled](Scratch::recycle) body.
 ///
 /// # Errors
 /// Fails in the cases in which [`lower`] fails.
@@ -139,7 +140,7 @@ fn lowered<'a>(
         boots,
         returns: shape.ret(),
         dynamic_args: 0,
-        texts: positions || lean::has_monitors(walk),
+        texts: positions || lean::needs_texts(walk, code),
         last_array: None,
     };
     let mut borders: Vec<u32> = l.m.walk.ranges.iter().flat_map(|it| [it.start, it.end]).collect();

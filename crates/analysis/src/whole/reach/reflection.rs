@@ -9,6 +9,7 @@ use program::members::MethodId;
 use super::search::{Event, Search};
 use crate::summary::MethodSummary;
 use crate::whole::reachable::From;
+use crate::whole::reflected::named;
 
 /// Adds to the search what the classes that a method names may cause to run. `event` is the event that the search just
 /// processed.
@@ -30,6 +31,12 @@ pub(super) fn happens(search: &mut Search<'_>, event: Event) {
         bootstraps(search, from);
     }
     code.summary.passed.iter().for_each(|it| passed(search, *it, from));
+    for it in &code.summary.reflected {
+        let it = named(search.hierarchy(), *it);
+        it.initialized.into_iter().for_each(|it| search.initialize(it, from));
+        it.made.into_iter().for_each(|it| search.made(it, from));
+        it.methods.into_iter().for_each(|it| search.method(it, from));
+    }
 }
 
 /// Adds to the search the bootstrap methods of the JDK that dynamic call sites and constants run.

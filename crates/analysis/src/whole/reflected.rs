@@ -1,0 +1,82 @@
+//! The code that reflective calls run whose class or member the caller names by constants.
+
+use classfile::names::Name;
+use flow::reflected::Reflected;
+use program::hierarchy::{ClassId, Hierarchy};
+use program::members::MethodId;
+use program::members::select::{select, selectable};
+use program::outline::Method;
+
+/// What a reflective call does with one class or member.
+#[derive(Default)]
+pub(super) struct Named {
+    /// The class that the call initialises, with its superclasses.
+    pub(super) initialized: Option<ClassId>,
+    /// The class of which the call creates an object.
+    pub(super) made: Option<ClassId>,
+    /// The methods that the call may run, in no particular order.
+    pub(super) methods: Vec<MethodId>,
+}
+
+/// The maximum number of methods that a named method may select. If there are more, the name says little, and none is
+/// listed.
+const MAX_SELECTED: usize = 64;
+
+/// Returns what a reflective call does with a class or member. Present classes alone are considered.
+pub(super) fn named(hierarchy: &Hierarchy, it: Reflected) -> Named {
+    let mut acc = Named::default();
+    match it {
+        Reflected::Class(class) => acc.initialized = hierarchy.class(class),
+        Reflected::Constructor(class, types) => {
+            let Some(class) = hierarchy.class(class) else { return acc };
+            let outline = hierarchy.outline(class);
+            if outline.flags.is_abstract() || outline.flags.is_interface() {
+                return acc;
+            }
+            (acc.initialized, acc.made) = (Some(class), Some(class));
+            let constructors = outline.methods.iter().enumerate();
+            let fitting = constructors.filter(|it| it.1.name.bytes() == b"<init>" && takes(it.1, types));
+            acc.methods.extend(fitting.map(|it| MethodId::new(class, it.0)));
+        }
+        Reflected::Method(class, name, types) => {
+            let Some(class) = hierarchy.class(class) else { return acc };
+            if name.bytes().starts_with(b"<") {
+                return acc;
+            }
+            for &above in hierarchy.supers(class) {
+                for (index, it) in hierarchy.outline(above).methods.iter().enumerate() {
+                    if it.name != name || !takes(it, types) {
+                        continue;
+                    }
+                    let method = MethodId::new(above, index);
+                    if it.flags.is_static() || it.flags.is_private() {
+                        acc.initialized = Some(above).filter(|_| it.flags.is_static());
+                        acc.methods.push(method);
+                        continue;
+                    }
+                    for below in hierarchy.subtypes(class) {
+                        if !hierarchy.is_interface(below) {
+                            let selected = select(hierarchy, below, method);
+                            acc.methods.extend(selectable(hierarchy, below, method, selected));
+                        }
+                    }
+                }
+            }
+            acc.methods.sort_unstable();
+            acc.methods.dedup();
+            if acc.methods.len() > MAX_SELECTED {
+                acc.methods.clear();
+            }
+        }
+    }
+    acc
+}
+
+/// Returns whether a method has these parameter types, if they are known.
+fn takes(method: &Method, types: Option<Name>) -> bool {
+    types.is_none_or(|types| {
+        let text = method.descriptor.bytes().strip_prefix(b"(");
+        let rest = text.and_then(|it| it.strip_prefix(types.bytes()));
+        rest.is_some_and(|it| it.first() == Some(&b')'))
+    })
+}
