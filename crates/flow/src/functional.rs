@@ -10,7 +10,7 @@ use classfile::descriptor::{FieldType, Kind};
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
 use rustc_hash::FxHashMap;
 
-use crate::named::named_classes;
+use crate::named::{named_by_handle, named_classes};
 use crate::throwables::well_known;
 
 /// A function object: the object that a `LambdaMetafactory` call site creates. Each call site defines a class of its
@@ -76,10 +76,7 @@ impl LinkedConstant {
     /// Calls `f` with each class and array type that is resolved with the constant.
     pub fn classes(&self, f: &mut dyn FnMut(ClassName)) {
         match *self {
-            LinkedConstant::Handle(it) => {
-                f(it.member.class());
-                named_classes(it.member.descriptor()).for_each(f);
-            }
+            LinkedConstant::Handle(it) => named_by_handle(it, f),
             LinkedConstant::Class(it) => f(it),
             LinkedConstant::Type(it) => named_classes(it).for_each(f),
         }

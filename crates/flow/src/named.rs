@@ -2,6 +2,7 @@
 //! Resolving these classes may run code, too (JVMS §5.4.3).
 
 use bir::body::{Body, Check, Expr, Instr, Row};
+use classfile::bootstrap::MethodHandle;
 use classfile::descriptor::FieldType;
 use classfile::names::{ClassName, Descriptor};
 
@@ -26,13 +27,17 @@ pub fn named_by_expr(body: &Body, expr: &Expr, f: &mut dyn FnMut(ClassName)) {
         Expr::InstanceOf(class, _) | Expr::Class(class) => f(class),
         Expr::MethodType(descriptor) => named_classes(descriptor).for_each(f),
         Expr::MethodHandle(handle) => {
-            let Some(handle) = body.handles.get(handle as usize) else { return };
-            let member = handle.member.get();
-            f(member.class);
-            named_classes(member.descriptor).for_each(f);
+            body.handles.get(handle as usize).into_iter().for_each(|&it| named_by_handle(it, f));
         }
         _ => {}
     }
+}
+
+/// Calls `f` with the classes and array types that are resolved with a method handle: the class of the member and those
+/// of its descriptor (JVMS §5.4.3.5).
+pub fn named_by_handle(handle: MethodHandle, f: &mut dyn FnMut(ClassName)) {
+    f(handle.member.class());
+    named_classes(handle.member.descriptor()).for_each(f);
 }
 
 /// Returns the classes and array types that a method or field descriptor names.

@@ -7,6 +7,7 @@
 //! (`semantics.md` §3.2).
 
 use bir::body::{Body, CallKind, Expr, ExprId, Instr, InstrId, Row, Var, ordinal};
+use classfile::bootstrap::MethodHandle;
 use classfile::descriptor::Kind;
 use classfile::names::{ClassName, FieldRef, MethodRef};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -14,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::coverage::Coverage;
 use crate::exceptions::raised;
 use crate::facts::{MethodFacts, contains};
-use crate::named::{named_by_expr, named_by_instr, names_throwable};
+use crate::named::{named_by_expr, named_by_handle, named_by_instr, names_throwable};
 use crate::passed::{Passed, passed_classes};
 use crate::reaching::Reaching;
 use crate::reflected::{Reflected, reflected};
@@ -43,6 +44,8 @@ pub struct Summary {
     /// exception table names it. The rows that cover these instructions are not recorded, because link errors are
     /// assumed to occur anywhere in the method.
     pub named: Box<[ClassName]>,
+    /// The method handles that the body has as constants, each once. The classes that they name are not in `named`.
+    pub handles: Box<[MethodHandle]>,
     /// The rows that are in none of `contexts`, but whose handlers throw the caught exception again; each row is
     /// listed once. Such rows may still catch link errors of accesses to fields and classes.
     pub bare: Box<[CatchRow]>,
@@ -50,6 +53,15 @@ pub struct Summary {
     pub passed: Box<[Passed]>,
     /// The classes and members that the body names by constants when it uses reflection, each once.
     pub reflected: Box<[Reflected]>,
+}
+
+impl Summary {
+    /// Calls `f` with each class of `named`, and with each class and array type that a handle of `handles` names; some
+    /// may occur more than once.
+    pub fn constant_classes(&self, f: &mut dyn FnMut(ClassName)) {
+        self.named.iter().for_each(|&it| f(it));
+        self.handles.iter().for_each(|&it| named_by_handle(it, f));
+    }
 }
 
 /// The rows of the exception table that cover an instruction. Rows after one that catches everything are left out.
@@ -168,6 +180,7 @@ pub struct Scratch {
     fields_seen: FxHashSet<(FieldRef, Access)>,
     named: Vec<ClassName>,
     named_seen: FxHashSet<ClassName>,
+    handles: Vec<MethodHandle>,
     passed: Vec<Passed>,
     passed_seen: FxHashSet<Passed>,
 }
@@ -182,6 +195,7 @@ impl Scratch {
         self.asserting.clear();
         self.fields.clear();
         self.named.clear();
+        self.handles.clear();
         self.passed.clear();
         let others = [self.fields_seen.capacity(), self.named_seen.capacity(), self.passed_seen.capacity()];
         let largest = others.into_iter().fold(self.seen.capacity(), usize::max);
@@ -234,6 +248,9 @@ pub fn summary(body: &Body, facts: &MethodFacts, scratch: &mut Scratch) -> Summa
         match *expr {
             Expr::Field(_, field) => acc.field(field, Access::Get),
             Expr::Static(field) => acc.field(field, Access::GetStatic),
+            Expr::MethodHandle(handle) => {
+                body.handles.get(handle as usize).into_iter().for_each(|&it| acc.handle(it));
+            }
             ref it => named_by_expr(body, it, &mut |it| acc.named(it)),
         }
     }
@@ -351,6 +368,13 @@ impl<'s> Summarizer<'s> {
         }
     }
 
+    fn handle(&mut self, handle: MethodHandle) {
+        // A body has few such constants: javac emits none.
+        if !self.scratch.handles.contains(&handle) {
+            self.scratch.handles.push(handle);
+        }
+    }
+
     fn passed(&mut self, it: Passed) {
         if self.scratch.passed_seen.insert(it) {
             self.scratch.passed.push(it);
@@ -368,6 +392,7 @@ impl<'s> Summarizer<'s> {
             rethrowing: self.rethrowing.into(),
             fields: self.scratch.fields.as_slice().into(),
             named: self.scratch.named.as_slice().into(),
+            handles: self.scratch.handles.as_slice().into(),
             bare: bare.into(),
             passed: self.scratch.passed.as_slice().into(),
             reflected: Box::default(),

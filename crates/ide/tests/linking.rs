@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use ide::WorldKind;
 use test_utils::asm::{Assembled, assemble};
+use test_utils::generate::Structure;
 use test_utils::jdk;
 use test_utils::jvm::{self, Case, Outcome};
 
@@ -143,7 +144,6 @@ fn handles(class: &str, of: &str, is_own: bool, cells: &mut Vec<Cell>) -> String
     bootstraps + &methods
 }
 
-/// Returns the text of a program of one version, and its methods, each of which has one of the instructions.
 /// Classes that the JVM refuses to load because of their supertypes, each with its supertypes and members; `R` stands for
 /// the package of the supertypes.
 const REFUSED: [(&str, &str, &str); 5] = [
@@ -193,6 +193,7 @@ fn refused(out: &mut String, root: &str, version: u16, cells: &mut Vec<Cell>) {
     }
 }
 
+/// Returns the text of a program of one version, and its methods, each of which has one of the instructions.
 fn program(version: u16) -> (String, Vec<Cell>) {
     let (mut out, mut cells) = (String::new(), Vec::new());
     let root = format!("v{version}");
@@ -291,8 +292,9 @@ fn the_link_errors_of_constants_are_those_of_the_jvm() {
     let answers = jvm::run(&jdk, &classes, &cases).expect("the harness runs");
     let mut wrong = Vec::new();
     let mut n_errors = 0;
+    let platform = Structure::platform().unwrap();
     for world in [WorldKind::Open, WorldKind::Closed] {
-        let predicted = throws(&classes, world, false);
+        let predicted = throws(&classes, &platform, world, false, 17);
         for ((class, method), answer) in cells.iter().zip(&answers) {
             let seen = match &answer.outcome {
                 Outcome::Throw(it) => it.split(' ').next().filter(|it| is_link_error(it)),
@@ -354,7 +356,7 @@ fn the_class_of_a_row_is_resolved_when_an_exception_gets_to_it() {
     };
     let cases: Vec<Case> = CAUGHT.iter().map(|it| case(it.0)).collect();
     let answers = jvm::run(&jdk, &classes, &cases).expect("the harness runs");
-    let predicted = throws(&classes, WorldKind::Closed, false);
+    let predicted = throws(&classes, &Structure::platform().unwrap(), WorldKind::Closed, false, 17);
     for ((name, _, expected), answer) in CAUGHT.iter().zip(&answers) {
         let seen = match &answer.outcome {
             Outcome::Throw(it) => it.split(' ').next(),

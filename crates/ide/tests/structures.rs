@@ -65,7 +65,8 @@ fn differences(
     acc: &mut Counts,
 ) {
     let classes = structure.classes().unwrap();
-    let worlds = [WorldKind::Open, WorldKind::Closed].map(|it| throws(&classes, it, true));
+    let platform = Structure::platform().unwrap();
+    let worlds = [WorldKind::Open, WorldKind::Closed].map(|it| throws(&classes, &platform, it, true, 17));
     let chains = Chains::new(structure);
     for group in groups {
         let mut of_methods = BTreeSet::new();
@@ -211,7 +212,7 @@ fn a_class_with_a_new_default_does_not_select_like_its_superclass() {
         (format!("{CHOOSING}{INHERITING}"), case("p/Other", "d"), true),
     ] {
         let classes = assemble(&text).unwrap();
-        let said = &throws(&classes, WorldKind::Closed, true)["p/Main.m(Lp/J;)V"];
+        let said = &throws(&classes, &Structure::platform().unwrap(), WorldKind::Closed, true, 17)["p/Main.m(Lp/J;)V"];
         assert_eq!(said.known.iter().any(|it| it.class.to_string() == error), raises, "{said:?}");
         let Some(jdk) = jdk::at_least(17) else { continue };
         let seen = jvm::run(&jdk, &classes, &[case]).expect("the harness runs").remove(0).outcome;
@@ -286,7 +287,7 @@ fn an_abstract_method_takes_precedence_over_a_default_method() {
         // Without the class `A`.
         (&all[1..], WorldKind::Open),
     ] {
-        let said = &throws(classes, world, true)["p/Main.m(Lp/A;)V"];
+        let said = &throws(classes, &Structure::platform().unwrap(), world, true, 17)["p/Main.m(Lp/A;)V"];
         assert!(said.known.iter().any(|it| it.class.to_string() == error), "{world:?}: {said:?}");
     }
     let Some(jdk) = jdk::at_least(17) else { return };

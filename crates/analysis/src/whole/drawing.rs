@@ -173,6 +173,10 @@ fn failing_at(body: &Body, instr: InstrId, failing: &[(Resolved, LinkError)]) ->
         match body.exprs[e] {
             Expr::Field(_, field) => resolves(Resolved::Field(field, Access::Get), true),
             Expr::Static(field) => resolves(Resolved::Field(field, Access::GetStatic), true),
+            Expr::MethodHandle(handle) => {
+                let handle = body.handles.get(handle as usize);
+                handle.into_iter().for_each(|&it| resolves(Resolved::Handle(it), true));
+            }
             ref it => named_by_expr(body, it, &mut |it| resolves(Resolved::Class(it), true)),
         }
         body.exprs[e].operands(|it| pending.push(it));

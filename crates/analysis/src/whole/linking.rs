@@ -10,13 +10,17 @@ use flow::summary::{Access, Receiver};
 use flow::throwables::{built_in_parent, well_known};
 use flow::universe::SetId;
 use program::hierarchy::{Below, ClassId, Hierarchy, Link, permitted};
-use program::members::access::{may_access_class, may_access_field, may_access_method};
+use program::members::access::{
+    may_access_class, may_access_field, may_access_method, may_refer_to_field, may_refer_to_method,
+};
 use program::members::declared::declared;
 use program::members::resolve::{resolve_field, resolve_method};
+use program::members::select::special_target;
 use program::members::{LinkError, MethodId, ResolvedField, ResolvedMethod};
 use rustc_hash::FxHashSet;
 
 use super::lattice::{Exceptions, Value};
+use super::sites::handle_call;
 use super::tables::CallTable;
 use crate::summary::{CodeSummary, MethodSummary};
 
@@ -61,6 +65,8 @@ pub(super) enum Resolved {
     Field(FieldRef, Access),
     /// The class that a cast, `instanceof`, the creation of an array or a constant names.
     Class(ClassName),
+    /// The member that a method-handle constant names, and the classes of the member's descriptor.
+    Handle(MethodHandle),
     /// The class that a row of the exception table names. It is resolved when an exception is dispatched to the row;
     /// the error then replaces the exception, and is dispatched as if the handler had raised it.
     Caught(ClassName),
@@ -81,10 +87,14 @@ pub(super) fn failing(
     };
     let errors = move |class| class_constant_errors(calls, method.class, class);
     let class = move |&it: &ClassName| errors(it).map(move |error| (Resolved::Class(it), error));
+    let handle = move |&it: &MethodHandle| {
+        handle_errors(calls, method.class, it).into_iter().map(move |error| (Resolved::Handle(it), error))
+    };
     let caught = move |it: ClassName| errors(it).map(move |error| (Resolved::Caught(it), error));
     let fields = code.summary.fields.iter().flat_map(field);
     fields
         .chain(code.summary.named.iter().flat_map(class))
+        .chain(code.summary.handles.iter().flat_map(handle))
         .chain(caught_by(code).into_iter().flat_map(caught))
 }
 
@@ -97,6 +107,21 @@ fn class_constant_errors(
 ) -> impl Iterator<Item = LinkError> + use<> {
     let above = absent_above(calls, class);
     class_constant_error(calls, caller, class).into_iter().chain(above)
+}
+
+/// Returns the link errors of loading a class whose accessibility is not checked.
+fn loading_errors(calls: &CallTable, class: ClassName) -> impl Iterator<Item = LinkError> + use<> {
+    let error = calls.refusal(class).or_else(|| absence(calls, class));
+    error.into_iter().chain(absent_above(calls, class))
+}
+
+/// Returns the error of loading an absent class, or an array whose element class is absent; `None` unless
+/// `--link-errors` is set.
+fn absence(calls: &CallTable, class: ClassName) -> Option<LinkError> {
+    let is_absent =
+        |it: ClassName| calls.classes.hierarchy.class(it).is_none() && built_in_parent(it).is_none();
+    let fails = calls.options.link_errors && class.element().is_some_and(is_absent);
+    fails.then_some(LinkError::NoClassDefFound)
 }
 
 /// Returns the classes that the rows of the exception table of a method name as catch types, each once. Rows under
@@ -120,12 +145,7 @@ fn class_constant_error(calls: &CallTable, caller: ClassId, class: ClassName) ->
     match may_access_class(hierarchy, caller, class) {
         Below::Yes => None,
         Below::No => Some(LinkError::IllegalAccess),
-        Below::Unknown => {
-            let is_absent = class
-                .element()
-                .is_some_and(|it| hierarchy.class(it).is_none() && built_in_parent(it).is_none());
-            (is_absent && calls.options.link_errors).then_some(LinkError::NoClassDefFound)
-        }
+        Below::Unknown => absence(calls, class),
     }
 }
 
@@ -171,17 +191,15 @@ fn handle_errors(calls: &CallTable, caller: ClassId, handle: MethodHandle) -> Ve
     if let Some(error) = class_constant_error(calls, caller, it.class) {
         return vec![error];
     }
-    let above = absent_above(calls, it.class);
     let field = |access| {
         let error = field_error(calls, Accessor::of_handle(caller), handle.member, access);
         // A field of the other kind, static instead of not static or the other way round, counts as not accessible.
-        let error = match error {
+        match error {
             Some(LinkError::IncompatibleClassChange) => Some(LinkError::IllegalAccess),
             other => other,
-        };
-        error.into_iter().chain(above).collect()
+        }
     };
-    match handle.kind {
+    let error = match handle.kind {
         HandleKind::GetField => field(Access::Get),
         HandleKind::PutField => field(Access::Put),
         HandleKind::GetStatic => field(Access::GetStatic),
@@ -190,11 +208,18 @@ fn handle_errors(calls: &CallTable, caller: ClassId, handle: MethodHandle) -> Ve
         | HandleKind::InvokeStatic
         | HandleKind::InvokeSpecial
         | HandleKind::NewInvokeSpecial
-        | HandleKind::InvokeInterface => {
-            let types = type_errors(calls, caller, it.descriptor);
-            types.chain(method_handle_error(calls, caller, handle)).chain(above).collect()
+        | HandleKind::InvokeInterface => method_handle_error(calls, caller, handle),
+    };
+    // HotSpot looks for the member before it checks access to the types, and does not check access to a field's type.
+    let mut acc: Vec<LinkError> = match error {
+        Some(it) => vec![it],
+        None if handle_call(handle).is_none() => {
+            named_classes(it.descriptor).flat_map(|it| loading_errors(calls, it)).collect()
         }
-    }
+        None => type_errors(calls, caller, it.descriptor).collect(),
+    };
+    acc.extend(absent_above(calls, it.class));
+    acc
 }
 
 fn method_handle_error(calls: &CallTable, caller: ClassId, handle: MethodHandle) -> Option<LinkError> {
@@ -221,8 +246,47 @@ fn method_handle_error(calls: &CallTable, caller: ClassId, handle: MethodHandle)
     if constructs && hierarchy.name(method.class) != it.class {
         return Some(LinkError::NoSuchMethod);
     }
-    let is_other_kind = flags.is_static() != (handle.kind == HandleKind::InvokeStatic);
-    is_other_kind.then_some(LinkError::IncompatibleClassChange)
+    if flags.is_static() != (handle.kind == HandleKind::InvokeStatic) {
+        return Some(LinkError::IncompatibleClassChange);
+    }
+    let is_special = handle.kind == HandleKind::InvokeSpecial;
+    let special = if is_special { special_error(calls, caller, handle, method) } else { None };
+    // The class library checks access again.
+    let is_refused = || may_refer_to_method(hierarchy, caller, it.class, method) == Below::No;
+    special.or_else(|| is_refused().then_some(LinkError::IllegalAccess))
+}
+
+/// Returns the error of a method handle of kind `REF_invokeSpecial` that resolves to `method`, which is accessible and not
+/// static. For an `invokespecial` instruction, the verifier makes sure that the class of the method is above the caller;
+/// for a handle, linking does.
+fn special_error(
+    calls: &CallTable,
+    caller: ClassId,
+    handle: MethodHandle,
+    method: MethodId,
+) -> Option<LinkError> {
+    let hierarchy = &calls.classes.hierarchy;
+    let it = handle.member.get();
+    if handle.interface && hierarchy.name(caller) != it.class {
+        let is_named = |link: &Link| match *link {
+            Link::Present(id) => hierarchy.name(id) == it.class,
+            Link::Outside(name) => name == it.class,
+        };
+        if !hierarchy.interfaces(caller).iter().any(is_named) {
+            return Some(LinkError::IncompatibleClassChange);
+        }
+    }
+    match special_target(hierarchy, caller, it.class, it.name, it.descriptor, handle.interface) {
+        ResolvedMethod::Error(error) => return Some(error),
+        ResolvedMethod::Method(id) if declared(hierarchy, id).flags.is_abstract() => {
+            return Some(LinkError::AbstractMethod);
+        }
+        ResolvedMethod::Method(_)
+        | ResolvedMethod::SignaturePolymorphic(_)
+        | ResolvedMethod::Unknown { .. } => {}
+    }
+    let is_above = hierarchy.is_subtype(hierarchy.name(caller), hierarchy.name(method.class));
+    (is_above == Below::No).then_some(LinkError::IllegalAccess)
 }
 
 /// Returns the error that the creation of an object of this class raises (JVMS §6.5.new); `None` if the creation
@@ -321,10 +385,14 @@ fn field_error(calls: &CallTable, accessor: Accessor, field: FieldRef, access: A
         ResolvedField::Error(error) => Some(error),
         ResolvedField::Unknown { .. } => calls.options.link_errors.then_some(LinkError::NoClassDefFound),
         ResolvedField::Field(id) => {
+            let access = match accessor.initializer {
+                Initializer::None | Initializer::OfObjects | Initializer::OfClass => {
+                    may_access_field(hierarchy, caller, it.class, id)
+                }
+                Initializer::Handle => may_refer_to_field(hierarchy, caller, it.class, id),
+            };
             // The JVM checks access first.
-            if may_access_class(hierarchy, caller, it.class) == Below::No
-                || may_access_field(hierarchy, caller, it.class, id) == Below::No
-            {
+            if may_access_class(hierarchy, caller, it.class) == Below::No || access == Below::No {
                 return Some(LinkError::IllegalAccess);
             }
             error(id.class, id.of(hierarchy).map(|it| it.flags).unwrap_or_default())

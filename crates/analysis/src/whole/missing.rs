@@ -97,8 +97,11 @@ fn missing_of(calls: &CallTable, id: MethodId, acc: &mut FxHashMap<ClassName, Fo
     let rows = code.summary.contexts.iter().flat_map(|it| &it.rows).chain(&code.summary.bare);
     rows.filter_map(|it| it.class).for_each(|it| used(it, None));
     // The JVM knows the built-in throwables without a class file.
-    let constants = code.summary.named.iter().filter(|it| built_in_parent(**it).is_none());
-    constants.for_each(|&it| used(it, None));
+    code.summary.constant_classes(&mut |it| {
+        if built_in_parent(it).is_none() {
+            used(it, None);
+        }
+    });
     for constant in code.dynamics.iter().flat_map(|it| &it.resolves) {
         constant.classes(&mut |it| used(it, None));
     }

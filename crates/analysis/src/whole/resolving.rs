@@ -183,7 +183,9 @@ pub(super) fn resolves_any(calls: &CallTable, caller: ClassId, code: &CodeSummar
 /// anywhere in the method.
 pub(super) fn resolves_anywhere(calls: &CallTable, caller: ClassId, code: &CodeSummary) -> bool {
     let summary = &code.summary;
-    summary.named.iter().any(|&it| calls_loader(calls, caller, it))
+    let mut names = false;
+    summary.constant_classes(&mut |it| names |= calls_loader(calls, caller, it));
+    names
         || summary.fields.iter().any(|&(field, access)| {
             matches!(access, Access::Get | Access::Put) && field_calls_loader(calls, caller, field)
         })

@@ -6,20 +6,25 @@ use ide::answer::{ClassAnswer, Question, class_answer};
 use ide::whole::{Whole, read_class};
 use ide::{Role, Scratch, Throws, WholeOptions, WorldKind};
 use test_utils::asm::Assembled;
-use test_utils::generate::Structure;
 
-/// The exceptions that each method can throw, by its name.
-pub(crate) fn throws(classes: &[Assembled], world: WorldKind, link_errors: bool) -> BTreeMap<String, Throws> {
+/// The exceptions that each method of `classes` can throw on a release of Java whose classes are `platform`, by the name
+/// of the method.
+pub(crate) fn throws(
+    classes: &[Assembled],
+    platform: &[Assembled],
+    world: WorldKind,
+    link_errors: bool,
+    release: u16,
+) -> BTreeMap<String, Throws> {
     let options = WholeOptions {
         world,
-        release: Some(17),
+        release: Some(release),
         assume_contract: false,
         link_errors,
         async_errors: false,
         system_assertions: false,
     };
     let record = |it: &Assembled| read_class(&it.bytes, &mut Scratch::default()).unwrap();
-    let platform = Structure::platform().unwrap();
     let records = classes.iter().map(|it| (record(it), Role::App));
     let records = records.chain(platform.iter().map(|it| (record(it), Role::Jdk)));
     let whole = Whole::new(records.collect(), options);

@@ -70,17 +70,51 @@ fn may_access(h: &Hierarchy, from: ClassId, named: ClassName, owner: ClassId, fl
     if !flags.is_protected() {
         return Below::No;
     }
+    let inherits = h.is_subtype(h.name(from), h.name(owner));
+    if flags.is_static() { inherits } else { both(inherits, || are_related(h, from, named)) }
+}
+
+/// Returns whether one of the two classes is a supertype of the other.
+fn are_related(h: &Hierarchy, from: ClassId, named: ClassName) -> Below {
     let from = h.name(from);
-    let inherits = h.is_subtype(from, h.name(owner));
-    if flags.is_static() || inherits == Below::No {
-        return inherits;
-    }
-    // `named` must be a supertype or subtype of the accessing class.
-    match (inherits, h.is_subtype(from, named), h.is_subtype(named, from)) {
-        (Below::Yes, Below::Yes, _) | (Below::Yes, _, Below::Yes) => Below::Yes,
-        (_, Below::No, Below::No) => Below::No,
+    match (h.is_subtype(from, named), h.is_subtype(named, from)) {
+        (Below::Yes, _) | (_, Below::Yes) => Below::Yes,
+        (Below::No, Below::No) => Below::No,
         _ => Below::Unknown,
     }
+}
+
+/// Returns whether both conditions hold.
+fn both(a: Below, b: impl Fn() -> Below) -> Below {
+    match (a, if a == Below::No { Below::No } else { b() }) {
+        (Below::Yes, Below::Yes) => Below::Yes,
+        (Below::No, _) | (_, Below::No) => Below::No,
+        _ => Below::Unknown,
+    }
+}
+
+/// Returns whether a method-handle constant of class `from` may access `method` through a reference that names the class
+/// `named`. In addition to the access of an instruction, the class library demands for a protected static member of
+/// another package that `named` is a supertype or subtype of `from` (`VerifyAccess.isMemberAccessible`).
+pub fn may_refer_to_method(h: &Hierarchy, from: ClassId, named: ClassName, method: MethodId) -> Below {
+    let access = may_access_method(h, from, named, method);
+    let Some(it) = method.of(h) else { return Below::No };
+    let is_far = it.flags.is_protected() && it.flags.is_static() && !same_package(h, from, method.class);
+    if is_far { both(access, || are_related(h, from, named)) } else { access }
+}
+
+/// Returns whether a method-handle constant of class `from` may access `field` through a reference that names the class
+/// `named`. For protected fields of another package, the rule is the reverse of that for instructions: static fields
+/// need a class `named` that is a supertype or subtype of `from`; instance fields need none, because the handle accepts
+/// only objects of class `from`.
+pub fn may_refer_to_field(h: &Hierarchy, from: ClassId, named: ClassName, field: FieldId) -> Below {
+    let Some(it) = field.of(h) else { return Below::No };
+    let is_far = it.flags.is_protected() && !same_package(h, from, field.class);
+    if !is_far {
+        return may_access(h, from, named, field.class, it.flags);
+    }
+    let inherits = h.is_subtype(h.name(from), h.name(field.class));
+    if it.flags.is_static() { both(inherits, || are_related(h, from, named)) } else { inherits }
 }
 
 /// Returns whether the two classes belong to one nest (JVMS §5.4.4).

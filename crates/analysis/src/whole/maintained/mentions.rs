@@ -94,7 +94,7 @@ impl Named {
         for (field, _) in &code.summary.fields {
             self.class(field.class());
         }
-        code.summary.named.iter().for_each(|it| self.class(*it));
+        code.summary.constant_classes(&mut |it| self.class(it));
         for constant in code.dynamics.iter().flat_map(|it| &it.resolves) {
             constant.classes(&mut |it| self.class(it));
         }
