@@ -184,9 +184,9 @@ fn is_own(kind: CallWord) -> bool {
 /// no answer depends on it (`flow::callbacks`). If even the called class is unknown, the method may belong to the
 /// platform or not, and the open call covers whatever unseen code does. If only overriding methods are unknown, the
 /// called method is known, and so is its row in the table. The finalizer of a missing class is that class's own code,
-/// like its constructor.
+/// like its initialiser, which `new` calls at the same place.
 fn stands_for(own: &Call, call: &Call) -> bool {
-    let unresolved = matches!(own.open, Some(Why::Outside(_)));
+    let unresolved = matches!(own.open, Some(Why::Outside(_) | Why::Initializer(_)));
     let may_be = match call.kind {
         CallWord::Thread
         | CallWord::Callback
@@ -195,7 +195,7 @@ fn stands_for(own: &Call, call: &Call) -> bool {
         | CallWord::Serialization => is_own(own.kind),
         // A load without a name is done by the instruction itself.
         CallWord::Load => is_own(own.kind) && call.declared.is_some(),
-        CallWord::Finalizer => own.kind == CallWord::Special,
+        CallWord::Finalizer => own.kind == CallWord::Clinit,
         _ => false,
     };
     own.instr == call.instr && unresolved && may_be

@@ -22,6 +22,8 @@ pub(super) struct Program {
     pub(super) by_name: FxHashMap<NameId, usize>,
     /// The classes whose initialisation runs no code.
     pub(super) quiet: FxHashSet<NameId>,
+    /// The classes that some method shows to be public. Of a class without methods, this is not known.
+    public: FxHashSet<NameId>,
     /// For each method, the exceptions that leave it.
     pub(super) values: Vec<Value>,
     /// For each method, the solution for its nodes with open sets; `None` for nodes that remain unchanged.
@@ -73,7 +75,7 @@ impl Program {
     pub(super) fn link(&self, caller: NameId, call: &Call) -> Link {
         let outside = match call.open {
             Openness::Outside(it) => it,
-            Openness::Initializer(it) => return self.link_initializer(call, it),
+            Openness::Initializer(it) => return self.link_initializer(caller, call, it),
             Openness::No | Openness::Yes => return Link::Stays,
         };
         let Some((name, method)) = call.declared.and_then(|it| Some((it, self.provided(it)?))) else {
@@ -108,8 +110,13 @@ impl Program {
         }
     }
 
-    fn link_initializer(&self, call: &Call, class: NameId) -> Link {
-        if self.refines && self.quiet.contains(&class) && call.targets.is_empty() && call.is_plain {
+    fn link_initializer(&self, caller: NameId, call: &Call, class: NameId) -> Link {
+        // Creating an object of an inaccessible class fails.
+        let caller = split(self.names.text(caller)).map_or(&b""[..], |it| it.0);
+        let accessible =
+            || self.public.contains(&class) || package(caller) == package(self.names.text(class));
+        let is_quiet = self.refines && self.quiet.contains(&class) && accessible();
+        if is_quiet && call.targets.is_empty() && call.is_plain {
             return Link::Nothing;
         }
         let name = [self.names.text(class), b".<clinit>()V"].concat();
@@ -126,6 +133,8 @@ impl Program {
     pub(super) fn solve(&mut self) {
         self.methods.sort_by(|a, b| self.names.text(a.name).cmp(self.names.text(b.name)));
         self.by_name = self.methods.iter().enumerate().map(|(i, it)| (it.name, i)).collect();
+        let public = self.methods.iter().filter(|it| it.access.class_is_public);
+        self.public = public.map(|it| it.class).collect();
         self.types.top = Some(self.names.id(b"java/lang/Throwable"));
         let sources: Vec<Vec<Source>> = self.methods.iter().map(|it| self.sources(it)).collect();
         let mut callers: Vec<Vec<usize>> = vec![Vec::new(); self.methods.len()];

@@ -46,22 +46,13 @@ pub struct Summary {
     pub named: Box<[ClassName]>,
     /// The method handles that the body has as constants, each once. The classes that they name are not in `named`.
     pub handles: Box<[MethodHandle]>,
-    /// The rows that are in none of `contexts`, but whose handlers throw the caught exception again; each row is
-    /// listed once. Such rows may still catch link errors of accesses to fields and classes.
+    /// The rows that are in none of `contexts`, because no source is under them; each row is listed once. Such rows may
+    /// still catch link errors of accesses to fields, classes and method handles.
     pub bare: Box<[CatchRow]>,
     /// The classes that the body hands to other code as constants, each once. That code may create their objects.
     pub passed: Box<[Passed]>,
     /// The classes and members that the body names by constants when it uses reflection, each once.
     pub reflected: Box<[Reflected]>,
-}
-
-impl Summary {
-    /// Calls `f` with each class of `named`, and with each class and array type that a handle of `handles` names; some
-    /// may occur more than once.
-    pub fn constant_classes(&self, f: &mut dyn FnMut(ClassName)) {
-        self.named.iter().for_each(|&it| f(it));
-        self.handles.iter().for_each(|&it| named_by_handle(it, f));
-    }
 }
 
 /// The rows of the exception table that cover an instruction. Rows after one that catches everything are left out.
@@ -112,8 +103,8 @@ pub enum Source {
     CallDynamic(u32),
     /// The dynamic constant with this index in [`Body::dynamics`].
     ConstDynamic(u32),
-    /// The creation of an object of this class. It fails if the class has become abstract or an interface since the
-    /// body was compiled.
+    /// The instruction `new` of this class, which comes before the arguments of the constructor are evaluated. It fails if
+    /// the class has become abstract or an interface since the body was compiled.
     Object(ClassName),
     /// An `invokeinterface` on this receiver, whose class is not the interface that the instruction names.
     Receiver(Receiver),
@@ -166,6 +157,46 @@ impl Summary {
     pub fn items(&self, asserts: bool) -> &[PlacedSource] {
         let n_left_out = if asserts { 0 } else { self.n_asserting as usize };
         &self.items[..self.items.len().saturating_sub(n_left_out)]
+    }
+
+    /// Calls `f` with each class of `named`, and with each class and array type that a handle of `handles` names; some
+    /// may occur more than once.
+    pub fn constant_classes(&self, f: &mut dyn FnMut(ClassName)) {
+        self.named.iter().for_each(|&it| f(it));
+        self.handles.iter().for_each(|&it| named_by_handle(it, f));
+    }
+}
+
+impl Initialized {
+    /// Returns the class of which the access creates an object; `None` if it creates none. A `mayinit` whose access is
+    /// not known belongs to an object that is dropped before a constructor call: no other access is ever left out.
+    fn created(self) -> Option<ClassName> {
+        match self {
+            Initialized::Class(it) | Initialized::ClassOrAbove(it) => Some(it),
+            Initialized::OwnerOfField(_) | Initialized::OwnerOfMethod(..) | Initialized::Implemented(_) => {
+                None
+            }
+        }
+    }
+}
+
+impl Source {
+    /// Returns the class of the object that a preceding [`Source::Object`] created, if the source occurs only after it
+    /// has succeeded; otherwise `None`.
+    pub fn created(self) -> Option<ClassName> {
+        match self {
+            Source::Initialize(what) => what.created(),
+            Source::Construct(method) => Some(method.class()),
+            Source::Exact(_)
+            | Source::Cone(_)
+            | Source::Caught(_)
+            | Source::Call(..)
+            | Source::CallOnThis(..)
+            | Source::CallDynamic(_)
+            | Source::ConstDynamic(_)
+            | Source::Object(_)
+            | Source::Receiver(_) => None,
+        }
     }
 }
 
@@ -334,12 +365,9 @@ impl<'s> Summarizer<'s> {
     }
 
     fn bare_rows(&self, body: &Body) -> Vec<CatchRow> {
-        if self.rethrowing.is_empty() {
-            return Vec::new();
-        }
         let mut seen: FxHashSet<CatchRow> =
             self.contexts.iter().flat_map(|it| it.rows.iter().copied()).collect();
-        let rows = body.rows.iter().map(|it| self.catch_row(it)).filter(|it| it.rethrows.is_some());
+        let rows = body.rows.iter().map(|it| self.catch_row(it));
         rows.filter(|&it| seen.insert(it)).collect()
     }
 
@@ -464,12 +492,14 @@ impl<'a> Sources<'a> {
             }
             // What an initialisation may throw depends on the whole program, even where the method's class tells
             // that no initialiser runs.
-            Instr::MayInit(_) => self.initialized(id).iter().for_each(|it| f(Source::Initialize(it.1))),
-            Instr::New(_, constructor, _) => {
-                f(Source::Object(constructor.class()));
-                f(Source::Construct(constructor));
+            Instr::MayInit(_) => {
+                for &(_, what) in self.initialized(id) {
+                    // The JVM checks the class before it initialises it.
+                    what.created().into_iter().for_each(|it| f(Source::Object(it)));
+                    f(Source::Initialize(what));
+                }
             }
-            Instr::Alloc(_, class) => f(Source::Object(class)),
+            Instr::New(_, constructor, _) => f(Source::Construct(constructor)),
             Instr::Call(_, kind, method, operands) => {
                 let receiver = body.operands(operands).first().filter(|_| kind.has_receiver());
                 if kind == CallKind::Interface

@@ -13,7 +13,7 @@ use test_utils::generate::Structure;
 use test_utils::jdk;
 use test_utils::jvm::{self, Case, Outcome};
 
-use predicted::throws;
+use predicted::{solved, throws};
 
 /// The class-file versions of the programs. Handles to methods of interfaces need version 52; since version 53, code
 /// stores to final fields only in initialisers.
@@ -261,7 +261,8 @@ fn the_link_errors_of_handles_are_those_of_the_jvms() {
         };
         let cases: Vec<Case> = cells.keys().map(case).collect();
         let answers = jvm::run(jdk, &classes, &cases).expect("the harness runs");
-        let predicted = throws(&classes, &platform, WorldKind::Closed, false, jdk.version as u16);
+        let predicted =
+            throws(&solved(&classes, &platform, WorldKind::Closed, false, jdk.version as u16), &classes);
         for (((class, method), constant), answer) in cells.iter().zip(&answers) {
             let seen = match &answer.outcome {
                 Outcome::Throw(it) => it.split(' ').next(),
@@ -282,4 +283,43 @@ fn the_link_errors_of_handles_are_those_of_the_jvms() {
     assert!(wrong.is_empty(), "{} are wrong: {:#?}", wrong.len(), &wrong[..wrong.len().min(20)]);
     let least = ERRORS.iter().map(|it| n_errors.get(it).copied().unwrap_or_default()).min();
     assert!(least >= Some(20), "{n_errors:?}");
+}
+
+#[test]
+fn a_reference_to_a_constructor_of_an_abstract_class_fails_when_it_is_called() {
+    let text = ".class public super abstract p/Abstract\n.method public <init>()V\n aload_0\n \
+        invokespecial java/lang/Object.<init>()V\n return\n.end\n\
+        .class public interface abstract p/Run\n.method public abstract run()V\n.end\n\
+        .class public super p/Main\n.version 55.0\n\
+        .bootstrap b invokestatic java/lang/invoke/LambdaMetafactory.metafactory(\
+        Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;\
+        Ljava/lang/invoke/MethodType;Ljava/lang/invoke/MethodHandle;Ljava/lang/invoke/MethodType;)\
+        Ljava/lang/invoke/CallSite; methodtype ()V handle newinvokespecial p/Abstract.<init>()V methodtype ()V\n\
+        .method public static make()V\n invokedynamic b run()Lp/Run;\n pop\n return\n.end\n\
+        .method public static call()V\n invokedynamic b run()Lp/Run;\n invokeinterface p/Run.run()V\n return\n.end\n";
+    let classes = assemble(text).unwrap();
+    let predicted = throws(&solved(&classes, &platform(), WorldKind::Closed, false, 17), &classes);
+    let mut jdks = jdk::all();
+    jdks.retain(|it| it.version >= 17);
+    for (method, error) in [("make", None), ("call", Some("java/lang/InstantiationError"))] {
+        let known = &predicted[&format!("p/Main.{method}()V")].known;
+        let mut known: Vec<String> = known.iter().map(|it| it.class.to_string()).collect();
+        // The analysis does not know that the result of a call site is no null.
+        known.retain(|it| it != "java/lang/NullPointerException");
+        assert_eq!(known, Vec::from_iter(error), "{method}");
+        for jdk in &jdks {
+            let case = Case {
+                class: "p/Main".to_owned(),
+                method: method.to_owned(),
+                descriptor: "()V".to_owned(),
+                args: Vec::new(),
+            };
+            let answers = jvm::run(jdk, &classes, &[case]).expect("the harness runs");
+            let seen = match &answers[0].outcome {
+                Outcome::Throw(it) => it.split(' ').next(),
+                Outcome::Result(_) | Outcome::Timeout => None,
+            };
+            assert_eq!(seen, error, "Java {}, {method}: {:?}", jdk.version, answers[0].outcome);
+        }
+    }
 }

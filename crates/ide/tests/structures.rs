@@ -11,7 +11,7 @@ use test_utils::generate::{RunGroup, Structure};
 use test_utils::jdk;
 use test_utils::jvm::{self, Case, Outcome};
 
-use predicted::throws;
+use predicted::{solved, throws};
 
 /// The superclasses of throwable classes.
 struct Chains(BTreeMap<String, String>);
@@ -66,7 +66,8 @@ fn differences(
 ) {
     let classes = structure.classes().unwrap();
     let platform = Structure::platform().unwrap();
-    let worlds = [WorldKind::Open, WorldKind::Closed].map(|it| throws(&classes, &platform, it, true, 17));
+    let worlds = [WorldKind::Open, WorldKind::Closed]
+        .map(|it| throws(&solved(&classes, &platform, it, true, 17), &classes));
     let chains = Chains::new(structure);
     for group in groups {
         let mut of_methods = BTreeSet::new();
@@ -212,7 +213,10 @@ fn a_class_with_a_new_default_does_not_select_like_its_superclass() {
         (format!("{CHOOSING}{INHERITING}"), case("p/Other", "d"), true),
     ] {
         let classes = assemble(&text).unwrap();
-        let said = &throws(&classes, &Structure::platform().unwrap(), WorldKind::Closed, true, 17)["p/Main.m(Lp/J;)V"];
+        let said = &throws(
+            &solved(&classes, &Structure::platform().unwrap(), WorldKind::Closed, true, 17),
+            &classes,
+        )["p/Main.m(Lp/J;)V"];
         assert_eq!(said.known.iter().any(|it| it.class.to_string() == error), raises, "{said:?}");
         let Some(jdk) = jdk::at_least(17) else { continue };
         let seen = jvm::run(&jdk, &classes, &[case]).expect("the harness runs").remove(0).outcome;
@@ -287,7 +291,7 @@ fn an_abstract_method_takes_precedence_over_a_default_method() {
         // Without the class `A`.
         (&all[1..], WorldKind::Open),
     ] {
-        let said = &throws(classes, &Structure::platform().unwrap(), world, true, 17)["p/Main.m(Lp/A;)V"];
+        let said = &throws(&solved(classes, &Structure::platform().unwrap(), world, true, 17), classes)["p/Main.m(Lp/A;)V"];
         assert!(said.known.iter().any(|it| it.class.to_string() == error), "{world:?}: {said:?}");
     }
     let Some(jdk) = jdk::at_least(17) else { return };

@@ -56,7 +56,7 @@ pub(super) fn draw(program: &SolvedProgram, sets: &mut Sets, id: MethodId, code:
     let MethodSummary::Known(summary) = program.calls.classes.summary(id) else { return Graph::default() };
     let mut walk = program.calls.classes.sources(id, code);
     let resolving = Resolving::new(&program.calls, id.class, &code.body);
-    let failing: Vec<(Resolved, LinkError)> = failing(&program.calls, id, summary).collect();
+    let failing = failing(&program.calls, id, summary);
     let mut acc = Draw {
         program,
         ex,

@@ -18,7 +18,10 @@ use program::members::{LinkError, MethodId};
 use super::actions::{Action, AnyCode, Called, MadeObject, Passing, Raises, actions};
 use super::before_main::is_initialized_before_main;
 use super::lattice::{Exceptions, Filter, Flow, OpenCause, Value};
-use super::linking::{class_errors, link_error, object_error, site_errors, surely_lacks};
+use super::linking::{
+    class_errors, link_error, loading_errors, named_class_error, object_error, object_errors, site_errors,
+    surely_lacks,
+};
 use super::loading::{loaded, loading_targets, loading_value};
 use super::nodes::Nodes;
 use super::proxies::{behind_handler, conversion_errors};
@@ -82,6 +85,10 @@ impl Flows<'_> {
         source: Source,
         out: &mut Vec<Flow>,
     ) {
+        if source.created().is_some_and(|it| object_error(self.calls, id.class, it).is_some()) {
+            // The instruction `new` always fails.
+            return;
+        }
         if let Source::CallDynamic(site) | Source::ConstDynamic(site) = source
             && let Some(site) = code.dynamics.get(site as usize)
         {
@@ -148,12 +155,22 @@ impl Flows<'_> {
         }
         match action.makes {
             Some(MadeObject::ByNew(class)) => {
-                let error = object_error(self.calls, class);
-                out.extend(error.map(|it| Flow::Value(link_error(ex, it), None)));
+                let errors = object_errors(self.calls, id.class, class);
+                out.extend(errors.into_iter().map(|it| Flow::Value(link_error(ex, it), None)));
             }
-            Some(MadeObject::ByHandle(_)) | None => {}
+            // A function object creates the object with `new`. Linking the handle raised all other errors. A handle that is
+            // invoked during linkage throws an exception that is wrapped.
+            Some(MadeObject::ByHandle(class)) => {
+                let error = object_error(self.calls, id.class, class);
+                if error == Some(LinkError::Instantiation) && action.passing == Passing::Plainly {
+                    out.push(Flow::Value(link_error(ex, LinkError::Instantiation), None));
+                }
+            }
+            None => {}
         }
         if let Some(called) = action.calls {
+            let error = named_class_error(self.calls, id.class, called);
+            out.extend(error.map(|it| Flow::Value(link_error(ex, it), None)));
             out.extend(self.of_call(ex, id, called));
         }
         let function = match action.passing {
@@ -217,7 +234,11 @@ impl Flows<'_> {
                 }
                 Some(Flow::Value(value, Some(OpenCause::Call(open))))
             }
-            Site::Vm => None,
+            // The class is resolved nevertheless: the element class, if the call is `clone` of an array.
+            Site::Vm => {
+                let mut errors = loading_errors(self.calls, method.class());
+                errors.next().map(|it| Flow::Value(link_error(ex, it), None))
+            }
         }
     }
 
@@ -246,7 +267,7 @@ impl Flows<'_> {
             flows.push(Flow::Value(Value::known(conversion_errors(ex, dispatch)), None));
         }
         flows.extend(dispatch.targets.iter().map(|it| Flow::Node(it.node())));
-        let is_absent = matches!(dispatch.open, Some(Open::Outside(_)));
+        let is_absent = matches!(dispatch.open, Some(Open::Outside(_))) || dispatch.resolved().is_none();
         // The verifier accepts a receiver that does not implement the interface (JVMS §6.5.invokeinterface).
         let receiver = dispatch.interface.then_some(LinkError::IncompatibleClassChange);
         let absent = is_absent.then_some(LinkError::NoClassDefFound);

@@ -6,7 +6,7 @@ use classfile::flags::Flags;
 use classfile::names::{ClassName, Descriptor, FieldRef};
 use flow::functional::{DynamicSite, Function, LinkedConstant};
 use flow::named::named_classes;
-use flow::summary::{Access, Receiver};
+use flow::summary::{Access, CatchRow, Receiver};
 use flow::throwables::{built_in_parent, well_known};
 use flow::universe::SetId;
 use program::hierarchy::{Below, ClassId, Hierarchy, Link, permitted};
@@ -19,7 +19,9 @@ use program::members::select::special_target;
 use program::members::{LinkError, MethodId, ResolvedField, ResolvedMethod};
 use rustc_hash::FxHashSet;
 
+use super::actions::Called;
 use super::lattice::{Exceptions, Value};
+use super::resolving::resolves_anywhere;
 use super::sites::handle_call;
 use super::tables::CallTable;
 use crate::summary::{CodeSummary, MethodSummary};
@@ -58,6 +60,20 @@ fn absent_above(calls: &CallTable, class: ClassName) -> Option<LinkError> {
     has_absent.then_some(LinkError::NoClassDefFound)
 }
 
+/// Returns the error of loading the class that a call in code of the class `caller` names, if a supertype of that class is
+/// absent; `None` unless `--link-errors` is set. The class of a call on `this`, of a constructor or by a method handle was
+/// loaded before the call.
+pub(super) fn named_class_error(calls: &CallTable, caller: ClassId, called: Called) -> Option<LinkError> {
+    let method = match called {
+        Called::Instruction(_, it) => it,
+        Called::OnThis(..) | Called::Construct(_) | Called::Dynamic(_) | Called::Handle(..) => return None,
+    };
+    // The caller could not run if its own supertypes were absent.
+    let hierarchy = &calls.classes.hierarchy;
+    let is_own = || hierarchy.class(method.class()).is_some_and(|it| hierarchy.supers(caller).contains(&it));
+    absent_above(calls, method.class()).filter(|_| !is_own())
+}
+
 /// A constant that code resolves and that has no context in the summary of the code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Resolved {
@@ -72,30 +88,37 @@ pub(super) enum Resolved {
     Caught(ClassName),
 }
 
-/// Returns the fields and classes that the code of a method resolves and whose resolution fails, each once and with
-/// the link error.
-pub(super) fn failing(
-    calls: &CallTable,
-    method: MethodId,
-    code: &CodeSummary,
-) -> impl Iterator<Item = (Resolved, LinkError)> {
+/// Returns the constants that the code of a method resolves and whose resolution fails, each once and with the link
+/// error.
+pub(super) fn failing(calls: &CallTable, method: MethodId, code: &CodeSummary) -> Vec<(Resolved, LinkError)> {
+    let (summary, mut acc) = (&code.summary, Vec::new());
     let accessor = Accessor::of(calls, method);
-    let field = move |&(field, access): &(FieldRef, Access)| {
+    for &(field, access) in &summary.fields {
         let above = absent_above(calls, field.class());
         let errors = field_error(calls, accessor, field, access).into_iter().chain(above);
-        errors.map(move |it| (Resolved::Field(field, access), it))
+        acc.extend(errors.map(|it| (Resolved::Field(field, access), it)));
+    }
+    for &class in &summary.named {
+        let errors = class_constant_errors(calls, method.class, class);
+        acc.extend(errors.map(|it| (Resolved::Class(class), it)));
+    }
+    for &handle in &summary.handles {
+        let errors = handle_errors(calls, method.class, handle);
+        acc.extend(errors.into_iter().map(|it| (Resolved::Handle(handle), it)));
+    }
+    let caught = |class| {
+        class_constant_errors(calls, method.class, class).map(move |it| (Resolved::Caught(class), it))
     };
-    let errors = move |class| class_constant_errors(calls, method.class, class);
-    let class = move |&it: &ClassName| errors(it).map(move |error| (Resolved::Class(it), error));
-    let handle = move |&it: &MethodHandle| {
-        handle_errors(calls, method.class, it).into_iter().map(move |error| (Resolved::Handle(it), error))
-    };
-    let caught = move |it: ClassName| errors(it).map(move |error| (Resolved::Caught(it), error));
-    let fields = code.summary.fields.iter().flat_map(field);
-    fields
-        .chain(code.summary.named.iter().flat_map(class))
-        .chain(code.summary.handles.iter().flat_map(handle))
-        .chain(caught_by(code).into_iter().flat_map(caught))
+    let classes = caught_by(summary.contexts.iter().flat_map(|it| &it.rows));
+    acc.extend(classes.iter().copied().flat_map(caught));
+    // Only errors that occur anywhere in the method get to the other rows.
+    let gets_there =
+        || !acc.is_empty() || calls.may_load(method.class) && resolves_anywhere(calls, method.class, code);
+    if !summary.bare.is_empty() && gets_there() {
+        let bare = caught_by(&summary.bare).into_iter().filter(|it| !classes.contains(it));
+        acc.extend(bare.flat_map(caught));
+    }
+    acc
 }
 
 /// Returns the link errors of resolving a class constant ([`class_constant_error`]), including that for an absent
@@ -109,8 +132,8 @@ fn class_constant_errors(
     class_constant_error(calls, caller, class).into_iter().chain(above)
 }
 
-/// Returns the link errors of loading a class whose accessibility is not checked.
-fn loading_errors(calls: &CallTable, class: ClassName) -> impl Iterator<Item = LinkError> + use<> {
+/// Returns the link errors of loading a class, or the element class of an array type, without a check of access.
+pub(super) fn loading_errors(calls: &CallTable, class: ClassName) -> impl Iterator<Item = LinkError> + use<> {
     let error = calls.refusal(class).or_else(|| absence(calls, class));
     error.into_iter().chain(absent_above(calls, class))
 }
@@ -118,17 +141,18 @@ fn loading_errors(calls: &CallTable, class: ClassName) -> impl Iterator<Item = L
 /// Returns the error of loading an absent class, or an array whose element class is absent; `None` unless
 /// `--link-errors` is set.
 fn absence(calls: &CallTable, class: ClassName) -> Option<LinkError> {
-    let is_absent =
-        |it: ClassName| calls.classes.hierarchy.class(it).is_none() && built_in_parent(it).is_none();
+    let hierarchy = &calls.classes.hierarchy;
+    // A JVM always has Object and the errors that it raises.
+    let is_absent = |it: ClassName| {
+        hierarchy.class(it).is_none() && it != well_known().object && built_in_parent(it).is_none()
+    };
     let fails = calls.options.link_errors && class.element().is_some_and(is_absent);
     fails.then_some(LinkError::NoClassDefFound)
 }
 
-/// Returns the classes that the rows of the exception table of a method name as catch types, each once. Rows under
-/// which nothing is raised are left out.
-fn caught_by(code: &CodeSummary) -> Vec<ClassName> {
-    let rows = code.summary.contexts.iter().flat_map(|it| &it.rows).chain(&code.summary.bare);
-    let mut acc: Vec<ClassName> = rows.filter_map(|it| it.class).collect();
+/// Returns the classes that rows of an exception table name as catch types, each once.
+fn caught_by<'a>(rows: impl IntoIterator<Item = &'a CatchRow>) -> Vec<ClassName> {
+    let mut acc: Vec<ClassName> = rows.into_iter().filter_map(|it| it.class).collect();
     acc.sort_unstable_by_key(|it| it.bytes().as_ptr());
     acc.dedup();
     acc
@@ -289,18 +313,21 @@ fn special_error(
     (is_above == Below::No).then_some(LinkError::IllegalAccess)
 }
 
-/// Returns the error that the creation of an object of this class raises (JVMS §6.5.new); `None` if the creation
-/// succeeds.
-pub(super) fn object_error(calls: &CallTable, class: ClassName) -> Option<LinkError> {
-    let hierarchy = &calls.classes.hierarchy;
-    let Some(id) = hierarchy.class(class) else {
-        return calls.options.link_errors.then_some(LinkError::NoClassDefFound);
-    };
-    if let Some(error) = calls.refusal(class) {
-        return Some(error);
+/// Returns the errors of the instruction `new` of this class in code of the class `caller` (JVMS §6.5.new).
+pub(super) fn object_errors(calls: &CallTable, caller: ClassId, class: ClassName) -> Vec<LinkError> {
+    match object_error(calls, caller, class) {
+        Some(it) => vec![it],
+        None => class_constant_errors(calls, caller, class).collect(),
     }
-    let flags = hierarchy.outline(id).flags;
-    (flags.is_abstract() || flags.is_interface()).then_some(LinkError::Instantiation)
+}
+
+/// Returns the error that the present classes determine for the instruction `new` of this class, which then neither
+/// initialises the class nor leads to a constructor call.
+pub(super) fn object_error(calls: &CallTable, caller: ClassId, class: ClassName) -> Option<LinkError> {
+    let hierarchy = &calls.classes.hierarchy;
+    let flags = hierarchy.outline(hierarchy.class(class)?).flags;
+    let has_objects = !flags.is_abstract() && !flags.is_interface();
+    class_constant_error(calls, caller, class).or((!has_objects).then_some(LinkError::Instantiation))
 }
 
 /// The code that accesses a field, as far as the link errors of the access depend on it.
@@ -418,7 +445,10 @@ pub(super) fn class_errors(calls: &CallTable, ex: &mut Exceptions, class: ClassI
 /// Returns the classes that the exception tables in the code of a class name as catch types.
 fn caught_classes(calls: &CallTable, class: ClassId) -> impl Iterator<Item = ClassName> + '_ {
     let caught = calls.classes.methods_of(class).map(|it| match calls.classes.summary(it) {
-        MethodSummary::Known(code) => caught_by(code),
+        MethodSummary::Known(code) => {
+            let summary = &code.summary;
+            caught_by(summary.contexts.iter().flat_map(|it| &it.rows).chain(&summary.bare))
+        }
         MethodSummary::None | MethodSummary::Missing | MethodSummary::Unread => Vec::new(),
     });
     caught.flatten()

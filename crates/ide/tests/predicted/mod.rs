@@ -7,15 +7,14 @@ use ide::whole::{Whole, read_class};
 use ide::{Role, Scratch, Throws, WholeOptions, WorldKind};
 use test_utils::asm::Assembled;
 
-/// The exceptions that each method of `classes` can throw on a release of Java whose classes are `platform`, by the name
-/// of the method.
-pub(crate) fn throws(
+/// The program that consists of `classes`, on a release of Java whose classes are `platform`.
+pub(crate) fn solved(
     classes: &[Assembled],
     platform: &[Assembled],
     world: WorldKind,
     link_errors: bool,
     release: u16,
-) -> BTreeMap<String, Throws> {
+) -> Whole {
     let options = WholeOptions {
         world,
         release: Some(release),
@@ -27,7 +26,11 @@ pub(crate) fn throws(
     let record = |it: &Assembled| read_class(&it.bytes, &mut Scratch::default()).unwrap();
     let records = classes.iter().map(|it| (record(it), Role::App));
     let records = records.chain(platform.iter().map(|it| (record(it), Role::Jdk)));
-    let whole = Whole::new(records.collect(), options);
+    Whole::new(records.collect(), options)
+}
+
+/// The exceptions that each method of `classes` can throw in the program, by the name of the method.
+pub(crate) fn throws(whole: &Whole, classes: &[Assembled]) -> BTreeMap<String, Throws> {
     let mut work = whole.work();
     let mut acc = BTreeMap::new();
     for class in classes {

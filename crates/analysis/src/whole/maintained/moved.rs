@@ -178,7 +178,8 @@ fn mark_dependents_stale(
     }
     if intake.calls.options.link_errors {
         // Linking a class resolves the classes that the rows of its code name.
-        let catching = names.iter().flat_map(|it| intake.index.mentions.throwing(*it));
+        let mentions = &intake.index.mentions;
+        let catching = names.iter().flat_map(|it| mentions.throwing(*it).iter().chain(mentions.if_type(*it)));
         intake.stale.nodes(catching.copied().map(Node::Initializer));
     }
     for &class in changed.iter().filter(|it| !hierarchy.is_vacant(**it)) {
