@@ -93,6 +93,10 @@ pub(crate) struct PlatformArgs {
     /// Export a package of the JDK or of a module to all code, like the same flag of `java`; may be repeated.
     #[arg(long, value_name = "MODULE/PACKAGE", value_parser = driver::config::exported_package)]
     pub(crate) add_exports: Vec<String>,
+    /// Modules that are resolved besides the default ones, separated by commas, like the same flag of `java`: names,
+    /// such as `jdk.incubator.vector`, or `ALL-SYSTEM` for all modules of the JDK; may be repeated.
+    #[arg(long, value_name = "MODULE,...", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) add_modules: Vec<String>,
     /// Trust manifests that seal packages: unseen classes are assumed not to be in sealed packages.
     #[arg(long)]
     pub(crate) trust_sealed: bool,

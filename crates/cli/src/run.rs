@@ -65,7 +65,7 @@ impl<'a> Run<'a> {
         // Patterns are parsed first, so that a malformed one is reported without opening anything.
         let patterns = patterns(&select.methods)?;
         let mut world = load(&spec)?;
-        let closing = settle(&mut world, settings);
+        let closing = settle(&mut world, settings)?;
         let run = Run { settings, global, spec, world, closing, patterns, opening: begin.elapsed() };
         if global.verbose {
             run.print_containers();

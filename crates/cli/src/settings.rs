@@ -3,7 +3,7 @@
 
 use anyhow::{Context, bail};
 use camino::Utf8PathBuf;
-use driver::config::{Color, Origin, Overrides, Settings};
+use driver::config::{Color, Origin, Overrides, Settings, module_names};
 use driver::jdk::JdkChoice;
 use driver::world::split_class_path;
 
@@ -28,6 +28,8 @@ pub(crate) fn resolve(
         class_path: paths(class_path),
         module_path: paths(&platform.module_path),
         add_exports: (!platform.add_exports.is_empty()).then(|| platform.add_exports.clone()),
+        add_modules: (!platform.add_modules.is_empty())
+            .then(|| platform.add_modules.iter().flat_map(|it| module_names(it)).collect()),
         trust_sealed: platform.trust_sealed.then_some(true),
         jdk: platform.jdk.as_deref().map(JdkChoice::parse),
         release: platform.release,

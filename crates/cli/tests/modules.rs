@@ -1,7 +1,7 @@
 //! Which definition of a class is used, and which packages are closed (`test-data/modules`): the answers follow the
 //! JVM, which is run if there is a JDK.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -347,4 +347,54 @@ fn a_descriptor_without_its_attribute_changes_nothing() {
     );
     assert!(!without.is_empty());
     assert!(without.values().all(|it| *it), "{without:?}");
+}
+
+/// A module that is not resolved by default is there for the program only if `--add-modules` names it.
+#[test]
+fn classes_of_modules_that_are_not_resolved_are_no_part_of_the_program() {
+    let source = ".class public super A\n.version 61.0\n.method static hash(Ljava/lang/Object;)I\n aload_0\n \
+                  invokevirtual java/lang/Object.hashCode()I\n pop\n aload_0\n \
+                  invokevirtual jdk/incubator/vector/VectorMask.length()I\n ireturn\n.end\n";
+    let folder = tempfile::tempdir().unwrap();
+    let classes = test_utils::asm::assemble(source).unwrap();
+    test_utils::jvm::write_classes(folder.path(), &classes).unwrap();
+    let app = text(folder.path());
+    let (module, class) = ("jdk.incubator.vector", "jdk.incubator.vector.VectorMask");
+    for jdk in test_utils::jdk::all().iter().filter(|it| it.version >= 17) {
+        let home = text(&jdk.home);
+        let found = |flags: &[&str]| probe(jdk, flags, &[], &[class])[class] == "theirs";
+        assert!(!found(&[]) && found(&["--add-modules", module]), "JDK {}", jdk.version);
+        let called = |flags: &[&str]| {
+            let all =
+                [&["calls", app, "-m", "A.hash", "--world", "closed", "--output-format", "json"], flags]
+                    .concat();
+            let text = fine(home, &all).0;
+            text.split('"')
+                .filter(|it| it.starts_with("jdk/incubator/"))
+                .map(str::to_owned)
+                .collect::<BTreeSet<_>>()
+        };
+        let declared = ["jdk/incubator/vector/VectorMask.length()I".to_owned()];
+        assert_eq!(called(&[]), declared.into(), "JDK {}", jdk.version);
+        assert!(called(&["--add-modules", module]).len() > 1);
+        let hint = |flags: &[&str]| {
+            fine(home, &[&["missing", app], flags].concat()).0.contains("add the module with --add-modules")
+        };
+        assert!(hint(&[]) && !hint(&["--add-modules", module]));
+        let (stdout, _) = fine(home, &["calls", app, "--add-modules", module]);
+        assert!(
+            stdout.contains("these modules are root modules (--add-modules): jdk.incubator.vector"),
+            "{stdout}"
+        );
+        let out = ajar(home, &["calls", app, "--add-modules", "java.sql,no.such"]);
+        assert_eq!(out.status.code(), Some(2));
+        let stderr = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert!(
+            stderr.contains("--add-modules: there is no module no.such in the JDK or on the module path"),
+            "{stderr}"
+        );
+    }
+    let out = ajar("none", &["calls", app, "--add-modules", module]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&out.stderr).contains("there is no JDK with modules"));
 }

@@ -42,7 +42,7 @@ fn measure(root: &Utf8Path, files: &[Utf8PathBuf], jdk: JdkChoice) -> anyhow::Re
     let settings = Settings::resolve(&Overrides::default(), root, &|_| None)?;
     let (mut watch, mut world) = Watch::new(spec, vec![], WatchOptions::default())?;
     let mut settler = Settler::default();
-    settler.settle(&mut world, &settings);
+    settler.settle(&mut world, &settings)?;
     println!("{} classes, {} of them watched", world.classes().count(), files.len());
     let mut measure =
         |what: &str, mut edit: Box<dyn FnMut(usize) -> anyhow::Result<()> + '_>| -> anyhow::Result<()> {
@@ -54,7 +54,7 @@ fn measure(root: &Utf8Path, files: &[Utf8PathBuf], jdk: JdkChoice) -> anyhow::Re
                     watch.next(Some(Instant::now() + Duration::from_secs(60)))?.context("nothing came")?;
                 let waited = cpu()?;
                 let mut world = cycle.world;
-                settler.settle(&mut world, &settings);
+                settler.settle(&mut world, &settings)?;
                 let end = cpu()?;
                 ensure!(cycle.kept.is_empty(), "{:?}", cycle.kept);
                 waiting.push(waited - begin);

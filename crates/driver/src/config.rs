@@ -21,6 +21,9 @@ pub struct Settings {
     /// `add-exports`: the packages that are treated as exported although their modules do not export them, each
     /// written `module/package`.
     pub add_exports: Setting<Vec<String>>,
+    /// `add-modules`: the modules that are root modules besides the default ones, by name; also `ALL-DEFAULT`,
+    /// `ALL-SYSTEM` and `ALL-MODULE-PATH`.
+    pub add_modules: Setting<Vec<String>>,
     /// `trust-sealed`: whether the packages that the manifest of a jar declares sealed are assumed to have no classes
     /// besides those in the inputs.
     pub trust_sealed: Setting<bool>,
@@ -81,6 +84,8 @@ pub struct Overrides {
     pub module_path: Option<Vec<Utf8PathBuf>>,
     /// `--add-exports`: the packages that are treated as exported, each written `module/package`.
     pub add_exports: Option<Vec<String>>,
+    /// `--add-modules`: the modules that are root modules besides the default ones.
+    pub add_modules: Option<Vec<String>>,
     /// `--trust-sealed`: whether the packages that the manifest of a jar declares sealed are assumed to have no
     /// classes besides those in the inputs.
     pub trust_sealed: Option<bool>,
@@ -111,10 +116,11 @@ pub struct Row {
 pub const FILE_NAME: &str = "ajar.toml";
 
 /// The keys of `ajar.toml`, in the order in which `ajar config` lists them.
-pub const KEYS: [&str; 9] = [
+pub const KEYS: [&str; 10] = [
     "class-path",
     "module-path",
     "add-exports",
+    "add-modules",
     "trust-sealed",
     "jdk",
     "release",
@@ -158,20 +164,21 @@ impl Settings {
             row(0, paths(&self.class_path.value), &self.class_path.origin),
             row(1, paths(&self.module_path.value), &self.module_path.origin),
             row(2, self.add_exports.value.join(" "), &self.add_exports.origin),
-            row(3, self.trust_sealed.value.to_string(), &self.trust_sealed.origin),
-            row(4, jdk, &self.jdk.origin),
+            row(3, self.add_modules.value.join(","), &self.add_modules.origin),
+            row(4, self.trust_sealed.value.to_string(), &self.trust_sealed.origin),
+            row(5, jdk, &self.jdk.origin),
             row(
-                5,
+                6,
                 unset(self.release.value.map(|it| it.to_string()), "that of the JDK"),
                 &self.release.origin,
             ),
-            row(6, self.threads.value.to_string(), &self.threads.origin),
+            row(7, self.threads.value.to_string(), &self.threads.origin),
             row(
-                7,
+                8,
                 unset(self.output_format.value.clone(), "that of the command"),
                 &self.output_format.origin,
             ),
-            row(8, self.color.value.to_string(), &self.color.origin),
+            row(9, self.color.value.to_string(), &self.color.origin),
         ]
     }
 }
@@ -223,6 +230,7 @@ fn defaults() -> Settings {
         class_path: default(Vec::new()),
         module_path: default(Vec::new()),
         add_exports: default(Vec::new()),
+        add_modules: default(Vec::new()),
         trust_sealed: default(false),
         jdk: default(JdkChoice::Default),
         release: default(None),
@@ -266,6 +274,9 @@ fn apply_file(settings: &mut Settings, text: &str, path: &Utf8Path) -> anyhow::R
             "add-exports" => strings(value)
                 .and_then(|it| it.into_iter().map(exported_package).collect())
                 .map(|it| settings.add_exports.set(it, origin)),
+            "add-modules" => strings(value)
+                .map(|it| it.into_iter().flat_map(module_names).collect())
+                .map(|it| settings.add_modules.set(it, origin)),
             "trust-sealed" => boolean(value).map(|it| settings.trust_sealed.set(it, origin)),
             "jdk" => string(value).map(|it| {
                 let choice = match JdkChoice::parse(it) {
@@ -308,6 +319,7 @@ fn apply_environment(
                 let all = all.map(exported_package).collect::<anyhow::Result<_>>().with_context(context)?;
                 settings.add_exports.set(all, origin);
             }
+            "add-modules" => settings.add_modules.set(module_names(&text), origin),
             "trust-sealed" => match text.as_str() {
                 "true" => settings.trust_sealed.set(true, origin),
                 "false" => settings.trust_sealed.set(false, origin),
@@ -333,6 +345,9 @@ fn apply_command_line(settings: &mut Settings, overrides: &Overrides) {
     }
     if let Some(it) = &overrides.add_exports {
         settings.add_exports.set(it.clone(), origin("--add-exports"));
+    }
+    if let Some(it) = &overrides.add_modules {
+        settings.add_modules.set(it.clone(), origin("--add-modules"));
     }
     if let Some(it) = overrides.trust_sealed {
         settings.trust_sealed.set(it, origin("--trust-sealed"));
@@ -363,6 +378,12 @@ pub fn exported_package(text: &str) -> anyhow::Result<String> {
         Some((module, package)) if !module.is_empty() && !package.is_empty() => Ok(it.to_owned()),
         _ => bail!("expected MODULE/PACKAGE, found `{text}`"),
     }
+}
+
+/// Returns the names in a value of `add-modules`, which are separated by commas as in the option of `java`. Empty names
+/// are dropped, as by `java`.
+pub fn module_names(text: &str) -> Vec<String> {
+    text.split(',').filter(|it| !it.is_empty()).map(str::to_owned).collect()
 }
 
 fn boolean(value: &Value) -> anyhow::Result<bool> {
@@ -458,16 +479,18 @@ mod tests {
 
     #[test]
     fn what_closes_and_opens_packages_is_set_everywhere() {
-        let file = "module-path = ['mods']\nadd-exports = ['m/p=ALL-UNNAMED']\ntrust-sealed = true";
+        let file = "module-path = ['mods']\nadd-exports = ['m/p=ALL-UNNAMED']\nadd-modules = ['a.b,c', 'ALL-SYSTEM']\ntrust-sealed = true";
         assert_eq!(
             settings(file, &[], Overrides::default()),
             "module-path = ROOT/a/mods (ROOT/a/ajar.toml)\n\
              add-exports = m/p (ROOT/a/ajar.toml)\n\
+             add-modules = a.b,c,ALL-SYSTEM (ROOT/a/ajar.toml)\n\
              trust-sealed = true (ROOT/a/ajar.toml)\n"
         );
         let environment = [
             ("AJAR_MODULE_PATH", "x:y"),
             ("AJAR_ADD_EXPORTS", "m/p,n/q.r=a"),
+            ("AJAR_ADD_MODULES", ",d,"),
             ("AJAR_TRUST_SEALED", "false"),
         ];
         let overrides = Overrides { add_exports: Some(vec!["o/s".to_owned()]), ..Overrides::default() };
@@ -475,6 +498,7 @@ mod tests {
             settings(file, &environment, overrides),
             "module-path = x:y (AJAR_MODULE_PATH in the environment)\n\
              add-exports = o/s (--add-exports on the command line)\n\
+             add-modules = d (AJAR_ADD_MODULES in the environment)\n\
              trust-sealed = false (AJAR_TRUST_SEALED in the environment)\n"
         );
     }
@@ -494,7 +518,7 @@ mod tests {
         assert_eq!(error("Colour = 1"), "ROOT/a/ajar.toml: unknown key `Colour`; did you mean `color`?");
         assert_eq!(
             error("zzzzzzzzz = 1"),
-            "ROOT/a/ajar.toml: unknown key `zzzzzzzzz`; the keys are class-path, module-path, add-exports, trust-sealed, jdk, release, threads, output-format, color"
+            "ROOT/a/ajar.toml: unknown key `zzzzzzzzz`; the keys are class-path, module-path, add-exports, add-modules, trust-sealed, jdk, release, threads, output-format, color"
         );
     }
 

@@ -1,7 +1,7 @@
 //! The class definitions that the JVM's loaders ignore for other reasons than their order on the class path. A loader
 //! asks its parent first, so a class that the JDK has is taken from the JDK (JVMS §5.3, `ClassLoader.loadClass`). A
 //! loader looks for a class of a package that belongs to a named module only in that module (JEP 261, "Class
-//! loaders").
+//! loaders"). The classes of a module that is not resolved are found by no loader (JEP 261, "Root modules").
 
 use crate::container::{ClassEntry, LoadedContainer, Loader};
 use crate::problem::Problem;
@@ -123,6 +123,9 @@ impl<'a> Owners<'a> {
     /// Returns, for each entry of `container`, whether the JVM's class loaders ignore the entry; the list may be
     /// empty if they ignore none. `idx` is the index of the container. Adds the ignored entries to `problems`.
     fn passed_over(&self, idx: usize, container: &LoadedContainer, problems: &mut Vec<Problem>) -> Vec<bool> {
+        if container.platform {
+            return self.not_resolved(idx, container);
+        }
         if !is_judged(container) {
             return Vec::new();
         }
@@ -163,6 +166,17 @@ impl<'a> Owners<'a> {
             problems.push(Problem::note(container.display(entry), format!("{text}{more}")));
         }
         gone
+    }
+
+    /// Returns, for each entry of a container of the JDK, whether it belongs to a module that is not resolved; an empty
+    /// list if all modules of the container are resolved. `idx` is the index of the container.
+    fn not_resolved(&self, idx: usize, container: &LoadedContainer) -> Vec<bool> {
+        let unresolved = self.modules.iter().filter(|it| it.container == idx && !it.resolved);
+        let roots: FxHashSet<&str> = unresolved.map(|it| it.root.as_str()).collect();
+        if roots.is_empty() {
+            return Vec::new();
+        }
+        container.classes.iter().map(|it| roots.contains(it.root())).collect()
     }
 
     fn why(&self, idx: usize, loader: Loader, entry: &ClassEntry) -> Option<Why<'a>> {

@@ -1,11 +1,12 @@
-//! The named modules of a run: the modules of the JDK that are resolved without further options, and the modules on
-//! the module path.
+//! The named modules of a run: the modules of the JDK, of which only those that are resolved take part in the program,
+//! and the modules on the module path.
 
 use crate::container::{LoadedContainer, Loader, Scratch};
 use crate::problem::Problem;
 use crate::world::LoadedWorld;
-use ide::ModuleInfo;
+use anyhow::bail;
 use ide::module::module_info;
+use ide::{ModuleInfo, Role};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A named module of the JDK or of the module path.
@@ -21,7 +22,8 @@ pub(crate) struct Module {
     pub(crate) root: String,
     /// Whether the module belongs to the JDK.
     pub(crate) platform: bool,
-    /// Whether the module is resolved, that is, whether it is in the module graph when the program runs.
+    /// Whether the module is resolved, that is, whether it is in the module graph when the program runs. The JVM finds
+    /// no class of a module that is not resolved.
     pub(crate) resolved: bool,
 }
 
@@ -37,9 +39,17 @@ pub(crate) struct Modules {
     pub(crate) hidden: Vec<usize>,
 }
 
-/// Finds the named modules in the loaded containers. Adds to `problems` the containers of the module path whose
-/// module cannot be determined, or is hidden by an earlier module of the same name.
-pub(crate) fn modules(world: &LoadedWorld, problems: &mut Vec<Problem>) -> Modules {
+/// Finds the named modules in the loaded containers, and determines which of them are resolved. `added` has the values
+/// of `--add-modules`: names of modules, or `ALL-DEFAULT`, `ALL-SYSTEM`, `ALL-MODULE-PATH`. Adds to `problems` the
+/// containers of the module path whose module cannot be determined, or is hidden by an earlier module of the same name.
+///
+/// # Errors
+/// Fails if a module in `added` does not exist, because then the JVM does not start.
+pub(crate) fn modules(
+    world: &LoadedWorld,
+    added: &[String],
+    problems: &mut Vec<Problem>,
+) -> anyhow::Result<Modules> {
     let mut modules: Vec<Module> = Vec::new();
     let mut hidden = Vec::new();
     for (idx, container) in world.containers.iter().enumerate().filter(|it| it.1.platform) {
@@ -63,12 +73,14 @@ pub(crate) fn modules(world: &LoadedWorld, problems: &mut Vec<Problem>) -> Modul
             }
         }
     }
+    add_roots(&mut modules, added)?;
     resolve(&mut modules);
-    Modules { all: modules, hidden }
+    Ok(Modules { all: modules, hidden })
 }
 
 /// Adds to `modules` the modules in a container of the JDK; `idx` is the index of the container. A module whose
-/// descriptor cannot be read is not added, because its exports are unknown.
+/// descriptor cannot be read is not added, because its exports are unknown. If the JDK itself is the analysed program,
+/// all its modules are resolved.
 fn platform_modules(idx: usize, container: &LoadedContainer, modules: &mut Vec<Module>) {
     let mut scratch = Scratch::new();
     for entry in container.classes.iter().filter(|it| it.path() == DESCRIPTOR) {
@@ -81,7 +93,7 @@ fn platform_modules(idx: usize, container: &LoadedContainer, modules: &mut Vec<M
             container: idx,
             root,
             platform: true,
-            resolved: false,
+            resolved: container.role == Role::App,
         });
     }
 }
@@ -149,10 +161,34 @@ fn automatic_name(jar: &str) -> Option<String> {
     legal.then(|| parts.join("."))
 }
 
+/// Marks the modules that `added`, the values of `--add-modules`, makes root modules. `ALL-DEFAULT` and
+/// `ALL-MODULE-PATH` change nothing, because the default root modules and all modules of the module path are roots
+/// anyway. Fails if there is no module with one of the names.
+fn add_roots(modules: &mut [Module], added: &[String]) -> anyhow::Result<()> {
+    let has_platform = modules.iter().any(|it| it.platform);
+    for name in added {
+        match name.as_str() {
+            "ALL-DEFAULT" | "ALL-MODULE-PATH" => {}
+            "ALL-SYSTEM" => modules.iter_mut().filter(|it| it.platform).for_each(|it| it.resolved = true),
+            name => match modules.iter_mut().find(|it| it.name == name) {
+                Some(module) => module.resolved = true,
+                None if has_platform => {
+                    bail!("--add-modules: there is no module {name} in the JDK or on the module path")
+                }
+                None => bail!(
+                    "--add-modules: there is no module {name} on the module path, and there is no JDK with modules"
+                ),
+            },
+        }
+    }
+    Ok(())
+}
+
 /// Determines which modules are resolved when a program is started from the class path and all modules of the module
-/// path are roots (JEP 261, "Root modules"). Of the modules of the JDK, these are: the default root modules, that is,
-/// modules that export a package to all modules and are not incubator modules; the modules that a resolved module
-/// requires; and the modules that provide a service that a resolved module uses.
+/// path are roots (JEP 261, "Root modules"); the modules that are roots for another reason are resolved already. Of
+/// the modules of the JDK, these are: the default root modules, that is, modules that export a package to all modules
+/// and are not incubator modules; the modules that a resolved module requires; and the modules that provide a service
+/// that a resolved module uses.
 fn resolve(modules: &mut [Module]) {
     let by_name: FxHashMap<String, usize> =
         modules.iter().enumerate().map(|(idx, it)| (it.name.clone(), idx)).collect();
@@ -186,6 +222,7 @@ mod tests {
     use std::path::Path;
     use std::process::Command;
 
+    use crate::config::module_names;
     use crate::jdk::JdkChoice;
     use crate::world::{WorldSpec, load};
 
@@ -205,8 +242,12 @@ mod tests {
 
     /// Returns the modules that `java` resolves by itself, and those that we find. A program that prints the modules
     /// of the boot layer would need a class; `java` itself lists them with `--show-module-resolution`.
-    fn resolved(home: &Path) -> (BTreeSet<String>, BTreeSet<String>) {
-        let out = Command::new(home.join("bin/java"))
+    fn resolved(home: &Path, added: &str) -> (BTreeSet<String>, BTreeSet<String>) {
+        let mut java = Command::new(home.join("bin/java"));
+        if !added.is_empty() {
+            java.args(["--add-modules", added]);
+        }
+        let out = java
             .args(["--show-module-resolution", "-cp", "none", "NoSuchClass"])
             .output()
             .expect("java runs");
@@ -230,16 +271,31 @@ mod tests {
             release: None,
         };
         let world = load(&spec).expect("the JDK can be opened");
-        let modules = modules(&world, &mut Vec::new()).all;
+        let added = module_names(added);
+        let modules = modules(&world, &added, &mut Vec::new()).map_or(Vec::new(), |it| it.all);
         (want, modules.iter().filter(|it| it.resolved).map(|it| it.name.clone()).collect())
     }
 
     #[test]
     fn the_resolved_modules_are_those_of_the_jvm() {
         for jdk in test_utils::jdk::all().iter().filter(|it| it.version >= 17) {
-            let (want, got) = resolved(&jdk.home);
-            assert!(want.len() > 40, "{want:?}");
-            assert_eq!(got, want, "JDK {}", jdk.version);
+            let (default, _) = resolved(&jdk.home, "");
+            assert!(default.len() > 40, "{default:?}");
+            let mut seen = BTreeSet::new();
+            let many = "jdk.jcmd,java.sql,jdk.incubator.vector";
+            for added in
+                ["", "ALL-DEFAULT", "ALL-MODULE-PATH", ",", "jdk.incubator.vector", many, "ALL-SYSTEM"]
+            {
+                let (want, got) = resolved(&jdk.home, added);
+                assert!(want.is_superset(&default), "{want:?}");
+                assert_eq!(got, want, "JDK {}, --add-modules {added}", jdk.version);
+                seen.insert(want);
+            }
+            assert_eq!(seen.len(), 4, "JDK {}", jdk.version);
+            // The JVM does not start.
+            let (want, got) = resolved(&jdk.home, "java.sql,no.such.module");
+            assert!(!want.is_superset(&default), "{want:?}");
+            assert_eq!(got, BTreeSet::new());
         }
     }
 
@@ -259,7 +315,7 @@ mod tests {
                 continue;
             }
             linked += 1;
-            let (want, got) = resolved(&image);
+            let (want, got) = resolved(&image, "");
             let there = ["exports", "java.base", "provides", "required"];
             assert_eq!(want, there.map(str::to_owned).into(), "JDK {}", jdk.version);
             assert_eq!(got, want, "JDK {}", jdk.version);

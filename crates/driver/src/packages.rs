@@ -20,8 +20,11 @@ pub struct Closing {
     /// The closed packages, each with the reason (sealed, or owned by a module); and the packages that options and
     /// manifests export.
     pub packages: Packages,
-    /// The assumptions about closed packages, one sentence each, for the output.
+    /// The assumptions about closed packages and added modules, one sentence each, for the output.
     pub assumptions: Vec<String>,
+    /// The packages of the JDK modules that are not resolved, such as `jdk/incubator/vector`, each with the name of its
+    /// module; sorted. The JVM finds no class of these packages in the JDK unless `--add-modules` names the module.
+    pub unresolved: Vec<(String, String)>,
 }
 
 /// Does the work of the function [`settle`] for successive versions of the loaded containers. If the names of the
@@ -69,23 +72,31 @@ struct Findings {
 struct Asked {
     trust_sealed: bool,
     add_exports: Vec<String>,
+    add_modules: Vec<String>,
     manifest_exports: Vec<(String, Vec<String>)>,
 }
 
 /// Finds the modules in the containers of `world`, and removes the classes that the JVM's class loaders would not
 /// find. Returns which packages are closed, that is, to which packages no unknown class belongs. Adds the problems
 /// that it finds to those of `world`.
-pub fn settle(world: &mut LoadedWorld, settings: &Settings) -> Closing {
+///
+/// # Errors
+/// Fails if `--add-modules` names a module that does not exist; `world` is unchanged then.
+pub fn settle(world: &mut LoadedWorld, settings: &Settings) -> anyhow::Result<Closing> {
     Settler::default().settle(world, settings)
 }
 
 impl Settler {
     /// Does the work of the function [`settle`]. If the previous call received the same container and removed the
     /// same entries, both results share the container without these entries.
-    pub fn settle(&mut self, world: &mut LoadedWorld, settings: &Settings) -> Closing {
+    ///
+    /// # Errors
+    /// Fails if `--add-modules` names a module that does not exist; `world` is unchanged then.
+    pub fn settle(&mut self, world: &mut LoadedWorld, settings: &Settings) -> anyhow::Result<Closing> {
         let asked = Asked {
             trust_sealed: settings.trust_sealed.value,
             add_exports: settings.add_exports.value.clone(),
+            add_modules: settings.add_modules.value.clone(),
             manifest_exports: world.manifest_exports.clone(),
         };
         let (before, findings) = match self.last.take() {
@@ -98,22 +109,27 @@ impl Settler {
                 let verdicts = before.iter().map(|it| it.verdict.clone()).collect();
                 Settled { containers: apply(&world.containers, verdicts, &before), findings }
             }
-            None => judge(world, settings, asked, &before),
+            None => judge(world, settings, asked, &before)?,
         };
         world.containers = settled.containers.iter().map(|it| Arc::clone(&it.settled)).collect();
         world.problems.extend(settled.findings.problems.iter().cloned());
         let closing = settled.findings.closing.clone();
         self.last = Some(settled);
-        closing
+        Ok(closing)
     }
 }
 
 /// Computes the result of [`settle`] for containers as they were loaded. The modules, the entries to remove and the
 /// closed packages are determined again. `before` is the result of the previous call for each container; it is used
-/// only to share a container that is the same and loses the same entries.
-fn judge(world: &LoadedWorld, settings: &Settings, asked: Asked, before: &[Judged]) -> Settled {
+/// only to share a container that is the same and loses the same entries. Fails if a module to add does not exist.
+fn judge(
+    world: &LoadedWorld,
+    settings: &Settings,
+    asked: Asked,
+    before: &[Judged],
+) -> anyhow::Result<Settled> {
     let mut problems = Vec::new();
-    let modules = modules(world, &mut problems);
+    let modules = modules(world, &asked.add_modules, &mut problems)?;
     let mut world = world.clone();
     let given = world.containers.clone();
     let mut verdicts = vec![Verdict::All; given.len()];
@@ -129,8 +145,23 @@ fn judge(world: &LoadedWorld, settings: &Settings, asked: Asked, before: &[Judge
     }
     let containers = apply(&given, verdicts, before);
     world.containers = containers.iter().map(|it| Arc::clone(&it.settled)).collect();
-    let closing = closing(&world, &modules.all, settings, &mut problems);
-    Settled { containers, findings: Findings { asked, closing, problems } }
+    let mut closing = closing(&world, &modules.all, settings, &mut problems);
+    closing.unresolved = unresolved(&given, &modules.all);
+    Ok(Settled { containers, findings: Findings { asked, closing, problems } })
+}
+
+/// Returns the packages of the modules that are not resolved, each with the name of its module; sorted. `given` are
+/// the containers as they were loaded.
+fn unresolved(given: &[Arc<LoadedContainer>], modules: &[Module]) -> Vec<(String, String)> {
+    let mut packages = FxHashSet::default();
+    for module in modules.iter().filter(|it| !it.resolved) {
+        let entries = given[module.container].classes.iter().filter(|it| it.root() == module.root);
+        let inside = entries.map(|it| it.path()).filter(|it| *it != DESCRIPTOR);
+        packages.extend(inside.map(|it| (package(it), module.name.as_str())));
+    }
+    let mut packages: Vec<_> = packages.into_iter().map(|it| (it.0.to_owned(), it.1.to_owned())).collect();
+    packages.sort_unstable();
+    packages
 }
 
 /// Removes from each container in `given` the entries that its verdict excludes. `before` is the result of the
@@ -191,6 +222,12 @@ fn closing(
     owners.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     closing.packages.owners = owners;
     add_exports(world, modules, settings, &mut closing, problems);
+    if !settings.add_modules.value.is_empty() {
+        let names: Vec<&str> = settings.add_modules.value.iter().map(String::as_str).collect();
+        closing
+            .assumptions
+            .push(format!("these modules are root modules (--add-modules): {}", listed(&names)));
+    }
     closing
 }
 

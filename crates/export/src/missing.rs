@@ -43,6 +43,7 @@ fn hint(out: &mut Vec<u8>, it: &Hint) {
         Hint::NoJdk(it) => ("no-jdk", *it),
         Hint::OtherJdk(it) => ("other-jdk", *it),
         Hint::Module(it) => ("module", Some(*it)),
+        Hint::NotResolved(it) => ("unresolved-module", Some(it.as_str())),
         Hint::Removed(_, it) => ("removed", *it),
     };
     let release = match it {

@@ -40,6 +40,7 @@ fn the_document_keeps_its_schema() {
         Hint::OtherJdk(Some("java.base")),
         Hint::OtherJdk(None),
         Hint::Module("java.sql"),
+        Hint::NotResolved("jdk.incubator.vector".to_owned()),
         Hint::Removed(11, Some("javax.xml.bind:jaxb-api")),
         Hint::Removed(14, None),
     ];

@@ -24,6 +24,8 @@ pub enum Hint {
     /// The class's package belongs to this module, which the JDK of the program lacks, for example because the JDK
     /// image was linked for one program.
     Module(&'static str),
+    /// The class's package belongs to this module of the program's JDK, but the module is not resolved by default.
+    NotResolved(String),
     /// JDKs from this release on do not have the class. The second field is the artifact outside the JDK that
     /// contains the class, if there is one.
     Removed(u16, Option<&'static str>),
@@ -38,6 +40,9 @@ pub struct Around {
     pub archives: Vec<String>,
     /// The containers of the program, except the JDK, that have classes of the missing class's package.
     pub containers: Vec<String>,
+    /// The module of the program's JDK that has the class's package but is not resolved; `None` if there is no such
+    /// module.
+    pub unresolved: Option<String>,
     /// Facts about the JDK of the program; `None` without a JDK.
     pub jdk: Option<AroundJdk>,
 }
@@ -76,7 +81,10 @@ pub fn hints(class: Text, around: Around) -> Vec<Hint> {
     let name = class.to_string().replace('/', ".");
     let mut hints: Vec<Hint> = around.unreadable.into_iter().map(Hint::Unreadable).collect();
     hints.extend(around.archives.into_iter().map(Hint::Archive));
-    hints.extend(platform(&name, around.jdk));
+    match around.unresolved {
+        Some(module) => hints.push(Hint::NotResolved(module)),
+        None => hints.extend(platform(&name, around.jdk)),
+    }
     if hints.iter().all(|it| !matches!(it, Hint::Unreadable(_))) {
         hints.extend(around.containers.into_iter().map(Hint::Container));
     }

@@ -71,6 +71,8 @@ fn with_hints(run: &Run<'_>, missing: Vec<Missing>) -> Vec<(Missing, Vec<Hint>)>
             }
         }
     }
+    let unresolved: FxHashMap<&str, &str> =
+        run.closing.unresolved.iter().map(|it| (it.0.as_str(), it.1.as_str())).collect();
     let has_jdk = run.world().jdk.is_some();
     let hints_for = |it: Missing| {
         let path = path(&it);
@@ -80,6 +82,7 @@ fn with_hints(run: &Run<'_>, missing: Vec<Missing>) -> Vec<(Missing, Vec<Hint>)>
             unreadable: unreadable.get(path.as_str()).cloned(),
             archives: archives.remove(&path).unwrap_or_default(),
             containers: containers.get(package).cloned().unwrap_or_default(),
+            unresolved: unresolved.get(package).map(|it| (*it).to_owned()),
             jdk: has_jdk.then_some(jdk),
         };
         let hints = hints(it.class, around);

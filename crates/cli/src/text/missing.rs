@@ -89,6 +89,12 @@ fn hint(it: &Hint) -> String {
                  a later release or another image may have the package"
             )
         }
+        Hint::NotResolved(module) => {
+            format!(
+                "the class is part of module {module} of the JDK, which is not resolved by default: \
+                 add the module with --add-modules {module}"
+            )
+        }
         Hint::Removed(release, Some(artifact)) => {
             format!(
                 "the class was part of the JDK before release {release}; \

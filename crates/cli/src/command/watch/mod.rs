@@ -16,7 +16,7 @@ use driver::feed::Reading;
 use driver::live::{Done, Live, Work, work};
 use driver::packages::{Closing, Settler};
 use driver::parallel::spawn_worker;
-use driver::problem::Severity;
+use driver::problem::{Problem, Severity};
 use driver::watch::source::Signals;
 use driver::watch::{Watch, WatchOptions, WorldChange};
 use driver::world::LoadedWorld;
@@ -323,7 +323,7 @@ impl<'a> Current<'a> {
     /// Creates the state before the first answer: passes the opened inputs to the database, but computes no answer.
     fn first(ask: &'a Ask<'a>, mut world: LoadedWorld, settings: &Settings) -> anyhow::Result<Self> {
         let mut settler = Settler::default();
-        let closing = settler.settle(&mut world, settings);
+        let closing = settler.settle(&mut world, settings)?;
         let reading = match ask.question.subject {
             Subject::Bodies => Reading::Program,
             Subject::Entries => Reading::Libraries,
@@ -434,7 +434,18 @@ impl<'a> Current<'a> {
     /// read; in this case, the database does not contain the change.
     fn tell(&mut self, news: News, cancelled: &mut dyn FnMut() -> bool) -> anyhow::Result<bool> {
         self.world = news.world;
-        self.closing = self.settler.settle(&mut self.world, &news.settings);
+        self.closing = match self.settler.settle(&mut self.world, &news.settings) {
+            Ok(it) => it,
+            // The settings file names a module that does not exist. Other mistakes in it do not end the command either.
+            Err(error) => {
+                let mut settings = news.settings;
+                settings.add_modules.value = Vec::new();
+                let closing = self.settler.settle(&mut self.world, &settings)?;
+                let what = format!("{error:#}; no module is added");
+                self.world.problems.push(Problem::error(driver::config::FILE_NAME, what));
+                closing
+            }
+        };
         let settings = self.ask.engine_settings(&self.world, &self.closing)?;
         Ok(self.live.tell(&self.world, settings, cancelled)?)
     }
