@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use vfs::classpath_index::{self, CLASSPATH_INDEX_NAME};
 use vfs::identity::EntryIdentity;
 use vfs::manifest::{MANIFEST_NAME, Manifest};
-use vfs::multi_release;
+use vfs::multi_release::{self, NO_VERSIONS, Versions};
 use vfs::naming::member_path;
 use vfs::services::service_of;
 
 use crate::container::{ClassEntry, LoadedContainer, Loader, Place, Scratch, Store, entry_bytes};
 use crate::declared::{self, Declared};
+use crate::layout::{Layout, Web};
 use crate::problem::Problem;
 use crate::zip::{Blob, DEFLATED, Member, MemberKind, Zip, ZipEntry, has_extension};
 use ide::Role;
@@ -36,17 +36,19 @@ const MAX_INFLATED: u64 = 4 << 30;
 /// found.
 pub(crate) struct ArchiveOpener<'a> {
     /// The Java release for which entries of multi-release archives are selected.
-    pub(crate) release: u16,
+    release: u16,
+    /// The versions that are read if the archive being opened is multi-release.
+    versions: Versions,
     /// The containers and the declared classes (agents and service providers) found so far.
-    pub(crate) found: &'a mut Found,
+    found: &'a mut Found,
     /// The problems found so far.
-    pub(crate) problems: &'a mut Vec<Problem>,
-    /// The class loader that finds the classes of the archive on disk when the program runs, if the archive is a
-    /// plain jar. The classes of inner archives and of other kinds of archives (such as wars) are found by other
-    /// loaders.
+    problems: &'a mut Vec<Problem>,
+    /// The class loader that finds the classes at the root of the archive on disk when the program runs, if the
+    /// archive is a plain jar or a Spring Boot archive. All other classes, such as those of inner archives, are found
+    /// by other loaders.
     loader: Loader,
-    /// Whether the archive being opened is inside a plain jar (not a war, ear or Spring Boot jar), directly or
-    /// through other archives.
+    /// Whether no loader that we know searches the archive being opened: it, or an archive around it, is inside a
+    /// plain jar, or outside the folders of a war or Spring Boot archive that contain libraries.
     is_late: bool,
     /// The decompressed inner archives, kept so that they can be reused when the archive on disk changes; `None` if
     /// the archive is opened only once.
@@ -73,31 +75,14 @@ pub(crate) struct Inner {
 pub(crate) struct Found {
     /// The containers of the class path, in class-path order, except for those in `late`.
     pub(crate) containers: Vec<Arc<LoadedContainer>>,
-    /// The containers of jars that are inside plain jars (not wars, ears or Spring Boot jars). The JVM does not
-    /// search inner jars, but launchers inside such jars do. These containers come last, so that their classes do not
-    /// hide any class on the class path.
+    /// The containers of jars that are inside plain jars (not wars, ears or Spring Boot jars), or outside the folders
+    /// of a war or Spring Boot archive that contain libraries. The JVM does not search inner jars, but launchers
+    /// inside such jars do. These containers come last, so that their classes do not hide any class on the class path.
     pub(crate) late: Vec<Arc<LoadedContainer>>,
     /// The classes that manifests and service files declare as starting points of the program (agents and providers
     /// of services).
     pub(crate) declared: Vec<Declared>,
 }
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Layout {
-    Jar,
-    /// A war or a Spring Boot jar. All its fields are folders: the classes are in `classes`, the inner jars in `lib`,
-    /// and both are inside `inf`.
-    Web {
-        inf: &'static str,
-        classes: &'static str,
-        lib: &'static str,
-    },
-    Ear,
-    Jmod,
-}
-
-const BOOT: Layout = Layout::Web { inf: "BOOT-INF/", classes: "BOOT-INF/classes/", lib: "BOOT-INF/lib/" };
-const WAR: Layout = Layout::Web { inf: "WEB-INF/", classes: "WEB-INF/classes/", lib: "WEB-INF/lib/" };
 
 struct Opened {
     name: String,
@@ -121,6 +106,7 @@ impl<'a> ArchiveOpener<'a> {
         let scratch = Scratch::new();
         ArchiveOpener {
             release,
+            versions: multi_release::versions(release),
             found,
             problems,
             loader,
@@ -145,24 +131,22 @@ impl<'a> ArchiveOpener<'a> {
         let members = zip.members()?;
         self.archives += 1;
         self.members += members.len();
-        let layout = if is_jmod { Layout::Jmod } else { layout_of(name, &members) };
         let mut opened = Opened {
             name: name.to_owned(),
             zip,
             members,
             manifest: Manifest::default(),
-            layout,
+            layout: Layout::Jmod,
             role,
             depth,
         };
         self.report(&opened);
         opened.manifest = self.manifest(&opened);
+        if !is_jmod {
+            opened.layout = layout_of(name, &opened.manifest, &opened.members);
+        }
         self.add_declared(&opened);
-        self.add_classes(&mut opened);
-        let was_late = self.is_late;
-        self.is_late |= layout == Layout::Jar;
-        self.open_inner(&opened);
-        self.is_late = was_late;
+        self.add_parts(&mut opened);
         Ok(opened.manifest)
     }
 
@@ -245,33 +229,61 @@ impl<'a> ArchiveOpener<'a> {
         }
     }
 
-    /// Adds the containers with the classes of this archive, without those of its inner archives. The classes are
-    /// below the root of the archive or, for example in a war, below `WEB-INF/classes/`.
-    fn add_classes(&mut self, opened: &mut Opened) {
+    /// Adds the containers of this archive and of its inner archives, in the order in which a loader searches them.
+    fn add_parts(&mut self, opened: &mut Opened) {
+        let own = if opened.manifest.is_multi_release() { self.versions } else { NO_VERSIONS };
+        let role = opened.role;
         match opened.layout {
-            Layout::Jar | Layout::Ear => {
-                let release = opened.manifest.is_multi_release().then_some(self.release);
-                self.add_root(opened, "", None, release, opened.role);
+            Layout::Jmod => self.add_root(opened, "classes/", None, NO_VERSIONS, role),
+            Layout::Jar => {
+                self.add_root(opened, "", None, own, role);
+                self.open_late(opened, &|_| false);
             }
-            Layout::Jmod => self.add_root(opened, "classes/", None, None, opened.role),
-            Layout::Web { classes, .. } => {
-                self.add_root(opened, classes, None, None, opened.role);
-                // What is left at the top level is the launcher.
-                self.add_root(opened, "", Some(classes), None, lib(opened.role));
+            Layout::Ear => {
+                self.add_root(opened, "", None, own, role);
+                let inner = inner_archives(opened, &|it| it.kind == MemberKind::Archive);
+                self.open_inner(opened, &inner);
+            }
+            Layout::War(web) => {
+                self.add_root(opened, web.classes, None, NO_VERSIONS, role);
+                let is_library = |it: &Member| web.is_war_library(&it.name);
+                let inner = inner_archives(opened, &is_library);
+                self.open_inner(opened, &inner);
+                // A servlet container does not load what is left at the top level.
+                self.add_root(opened, "", Some(web.classes), NO_VERSIONS, lib(role));
+                self.open_late(opened, &is_library);
+            }
+            Layout::Boot(web, loader) => {
+                // The JVM has this archive on its class path, and the loader of Spring Boot asks the loader of the JVM
+                // first.
+                self.add_root(opened, "", Some(web.classes), own, lib(role));
+                let is_library = |it: &Member| it.kind != MemberKind::Class && web.is_boot_library(&it.name);
+                let inner = inner_archives(opened, &is_library);
+                let place = classes_at(opened, web);
+                let (before, after) = inner.split_at(inner.partition_point(|it| *it < place));
+                let of_classes = match opened.manifest.is_multi_release() {
+                    true => loader.class_versions(self.release),
+                    false => NO_VERSIONS,
+                };
+                let outer = std::mem::replace(&mut self.versions, loader.inner_versions(self.release));
+                self.open_inner(opened, before);
+                self.add_root(opened, web.classes, None, of_classes, role);
+                self.open_inner(opened, after);
+                self.versions = outer;
+                self.open_late(opened, &is_library);
             }
         }
     }
 
     /// Adds a container with the `.class` entries that are below the folder `root` and not below the folder `except`.
-    /// Without such entries no container is added, except for the root of a plain jar. For a multi-release archive,
-    /// `release` is the Java release for which entries are selected. Moves the names of the entries from `opened` to
-    /// the container.
+    /// Without such entries no container is added, except for the root of a plain jar. `versions` are the versions that
+    /// are read if the archive is multi-release. Moves the names of the entries from `opened` to the container.
     fn add_root(
         &mut self,
         opened: &mut Opened,
         root: &str,
         except: Option<&str>,
-        release: Option<u16>,
+        versions: Versions,
         role: Role,
     ) {
         let belongs = |name: &str| name.starts_with(root) && except.is_none_or(|it| !name.starts_with(it));
@@ -279,7 +291,7 @@ impl<'a> ArchiveOpener<'a> {
         let candidates: Vec<(usize, &Member)> = opened.members.iter().enumerate().filter(candidate).collect();
         let names: Vec<&str> =
             candidates.iter().map(|it| it.1.name.get(root.len()..).unwrap_or("")).collect();
-        let selection = multi_release::select(&names, release);
+        let selection = multi_release::select(&names, versions);
         if let Some((_, first)) = selection.shadowed.first().and_then(|&it| candidates.get(it)) {
             let what = format!(
                 "class entries with the same name as a later entry: {} (the first is `{}`); \
@@ -315,9 +327,9 @@ impl<'a> ArchiveOpener<'a> {
             root => member_path(&opened.name, root),
         };
         let loader = match opened.layout {
-            Layout::Jar if opened.depth == 0 => self.loader,
+            Layout::Jar | Layout::Boot(..) if opened.depth == 0 && root.is_empty() => self.loader,
+            Layout::Jar | Layout::Boot(..) | Layout::War(_) | Layout::Ear => Loader::Program,
             Layout::Jmod => Loader::Other,
-            _ => Loader::Program,
         };
         let manifest = if root.is_empty() { opened.manifest.clone() } else { Manifest::default() };
         let containers = if self.is_late { &mut self.found.late } else { &mut self.found.containers };
@@ -334,10 +346,19 @@ impl<'a> ArchiveOpener<'a> {
         }));
     }
 
-    /// Opens the inner archives of `opened`. An archive beyond the limits on depth, number or size is not opened, and
-    /// adds a problem.
-    fn open_inner(&mut self, opened: &Opened) {
-        for member in self.inner_archives(opened) {
+    /// Opens the inner archives of `opened` that are no libraries by `is_library`. No loader that we know searches them,
+    /// so their containers come after the class path.
+    fn open_late(&mut self, opened: &Opened, is_library: &dyn Fn(&Member) -> bool) {
+        let was_late = std::mem::replace(&mut self.is_late, true);
+        let inner = inner_archives(opened, &|it| it.kind == MemberKind::Archive && !is_library(it));
+        self.open_inner(opened, &inner);
+        self.is_late = was_late;
+    }
+
+    /// Opens the inner archives of `opened` with these numbers. An archive beyond the limits on depth, number or size
+    /// is not opened, and adds a problem.
+    fn open_inner(&mut self, opened: &Opened, numbers: &[usize]) {
+        for member in numbers.iter().filter_map(|it| opened.members.get(*it)) {
             let name = member_path(&opened.name, &member.name);
             if opened.depth == MAX_DEPTH {
                 let what = format!(
@@ -360,43 +381,6 @@ impl<'a> ArchiveOpener<'a> {
                     .push(Problem::error(name, format!("{what}; the classes of the archive are missing")));
             }
         }
-    }
-
-    /// Returns the entries of `opened` that are inner archives, in class-path order. Of several entries with the same
-    /// name, only the last is returned.
-    fn inner_archives<'o>(&mut self, opened: &'o Opened) -> Vec<&'o Member> {
-        if opened.layout == Layout::Jmod {
-            return Vec::new();
-        }
-        // If several members have the same name, the last is used.
-        let mut last: FxHashMap<&str, usize> = FxHashMap::default();
-        for (index, member) in
-            opened.members.iter().enumerate().filter(|(_, it)| it.kind == MemberKind::Archive)
-        {
-            last.insert(&member.name, index);
-        }
-        let order = self.class_path_order(opened);
-        let rank = |name: &str| order.get(name).copied().unwrap_or(usize::MAX);
-        let mut inner: Vec<(usize, usize, &Member)> = last
-            .values()
-            .filter_map(|&index| opened.members.get(index).map(|it| (rank(&it.name), index, it)))
-            .collect();
-        inner.sort_unstable_by_key(|&(rank, index, _)| (rank, index));
-        inner.into_iter().map(|(_, _, it)| it).collect()
-    }
-
-    /// Returns the names of the inner jars that are listed in `classpath.idx`, the index of a Spring Boot archive,
-    /// each with its position in the list; empty if the archive has no such index.
-    fn class_path_order(&mut self, opened: &Opened) -> FxHashMap<String, usize> {
-        let Layout::Web { inf, lib, .. } = opened.layout else { return FxHashMap::default() };
-        let is_index = |it: &&Member| it.name.strip_prefix(inf) == Some(CLASSPATH_INDEX_NAME);
-        let index = opened.members.iter().rfind(is_index);
-        let bytes = index.and_then(|it| self.small_member(opened, it)).unwrap_or_default();
-        let mut order = FxHashMap::default();
-        for (place, name) in classpath_index::parse(&bytes, lib).into_iter().enumerate() {
-            order.entry(name).or_insert(place);
-        }
-        order
     }
 
     fn inner_blob(&mut self, opened: &Opened, entry: &ZipEntry) -> Result<Blob, String> {
@@ -428,19 +412,34 @@ impl<'a> ArchiveOpener<'a> {
     }
 }
 
-fn layout_of(name: &str, members: &[Member]) -> Layout {
+/// Returns the numbers of the entries of `opened` for which `is_wanted` returns true, in the order of the directory. Of
+/// several entries with the same name, only the last is returned.
+fn inner_archives(opened: &Opened, is_wanted: &dyn Fn(&Member) -> bool) -> Vec<usize> {
+    let mut last: FxHashMap<&str, usize> = FxHashMap::default();
+    for (number, member) in opened.members.iter().enumerate().filter(|it| is_wanted(it.1)) {
+        last.insert(&member.name, number);
+    }
+    let mut numbers: Vec<usize> = last.into_values().collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+/// Returns the number of the entry that gives the folder of the classes its place among the libraries of a Spring Boot
+/// archive: that of the folder itself. Without this entry the loader does not find the classes; then the first entry
+/// below the folder is taken.
+fn classes_at(opened: &Opened, web: Web) -> usize {
+    let members = &opened.members;
+    let folder = members.iter().position(|it| &*it.name == web.classes);
+    let below = || members.iter().position(|it| it.name.starts_with(web.classes));
+    folder.or_else(below).unwrap_or(members.len())
+}
+
+fn layout_of(name: &str, manifest: &Manifest, members: &[Member]) -> Layout {
     // Few names begin with these letters, so most are skipped after the first byte.
-    let web = |it: &&Member| matches!(it.name.as_bytes().first(), Some(b'B' | b'W'));
-    let has = |layout: Layout| match layout {
-        Layout::Web { classes, lib, .. } => {
-            members.iter().filter(web).any(|it| it.name.starts_with(classes) || it.name.starts_with(lib))
-        }
-        _ => false,
-    };
-    if has(BOOT) {
-        BOOT
-    } else if has(WAR) {
-        WAR
+    let inf = |it: &&Member| matches!(it.name.as_bytes().first(), Some(b'B' | b'W'));
+    let has = |folder: &str| members.iter().filter(inf).any(|it| it.name.starts_with(folder));
+    if let Some(web) = Layout::web(manifest, &has) {
+        web
     } else if has_extension(name, "ear") || members.iter().any(|it| &*it.name == "META-INF/application.xml") {
         Layout::Ear
     } else {

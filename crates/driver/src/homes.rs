@@ -159,6 +159,28 @@ pub(crate) fn files_with_extension(folder: &Path, extension: &str) -> Vec<PathBu
     files
 }
 
+/// Adds to `acc` all files in and below a folder: of each folder first the files and folders that come first by name.
+/// Symbolic links to folders are not followed. Adds nothing if the folder cannot be listed.
+pub(crate) fn files_below(folder: &Path, disk: &mut dyn Disk, acc: &mut Vec<PathBuf>) {
+    // A stack is used instead of recursion, because the nesting depth is not limited.
+    let mut stack = vec![folder.to_owned()];
+    while let Some(path) = stack.pop() {
+        if path.is_file() {
+            acc.push(path);
+            continue;
+        }
+        let is_link = path != folder && std::fs::symlink_metadata(&path).is_ok_and(|it| it.is_symlink());
+        if is_link {
+            continue;
+        }
+        disk.lists(&path);
+        let Ok(entries) = std::fs::read_dir(&path) else { continue };
+        let mut inside: Vec<PathBuf> = entries.flatten().map(|it| it.path()).collect();
+        inside.sort();
+        stack.extend(inside.into_iter().rev());
+    }
+}
+
 /// Returns the home folder of the first JDK whose `java` is in a folder of `path`, the value of `PATH`. Symbolic
 /// links are resolved, because such a `java` is usually a link into its JDK. `None` if no JDK is found.
 fn home_on_path(path: &OsString, disk: &mut dyn Disk) -> Option<Utf8PathBuf> {

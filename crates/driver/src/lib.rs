@@ -15,6 +15,8 @@ pub mod jdk;
 
 mod disk;
 
+mod layout;
+
 mod archive;
 mod folder;
 mod image;

@@ -5,16 +5,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use vfs::manifest::{Manifest, class_path_file};
+use vfs::classpath_index;
+use vfs::manifest::{MANIFEST_NAME, Manifest, class_path_file};
 use vfs::naming::name_text;
 
 use crate::archive::Found;
 use crate::container::Loader;
 use crate::disk::{At, Disk, Part, Plan, Step};
-use crate::homes::{files_of, files_with_extension};
+use crate::homes::{files_below, files_of, files_with_extension};
 use crate::jdk::JdkFiles;
+use crate::layout::{Layout, UNPACKED, Web};
 use crate::problem::Problem;
 use ide::Role;
 
@@ -38,6 +40,9 @@ pub(crate) struct Opener<'a> {
     /// ([`crate::world::LoadedWorld::manifest_exports`]).
     pub(crate) manifest_exports: Vec<(String, Vec<String>)>,
     opened: FxHashSet<PathBuf>,
+    /// The class loader of files and folders that are not on the module path: that of the class path, or another one
+    /// while the libraries of an unpacked war or Spring Boot archive are opened.
+    loader: Loader,
 }
 
 /// The result of opening a file or folder, which may have been opened already by an earlier call.
@@ -47,9 +52,6 @@ struct Opened {
     /// the file.
     manifest: Manifest,
 }
-
-/// The names of the folders in an unpacked war or Spring Boot jar that contain its classes and jars.
-const UNPACKED: [&str; 2] = ["WEB-INF", "BOOT-INF"];
 
 impl<'a> Opener<'a> {
     /// Creates an opener that has not opened any file yet.
@@ -63,6 +65,7 @@ impl<'a> Opener<'a> {
             problems: Vec::new(),
             manifest_exports: Vec::new(),
             opened: FxHashSet::default(),
+            loader: Loader::ClassPath,
         }
     }
 
@@ -170,14 +173,17 @@ impl<'a> Opener<'a> {
             match step {
                 Step::Part(part) => {
                     // The JVM does not follow the `Class-Path` of modules.
-                    if self.loader(&real) == Loader::ClassPath {
+                    if self.loader(&real) != Loader::ModulePath {
                         manifest = part.manifest.clone();
                     }
                     self.add(&part);
                 }
                 Step::Jdk(files, role) => self.open_jdk(&files, role)?,
                 Step::Open(path, role) => {
-                    if let Err(error) = self.open(&path, role) {
+                    let outer = std::mem::replace(&mut self.loader, Loader::Program);
+                    let done = self.open(&path, role);
+                    self.loader = outer;
+                    if let Err(error) = done {
                         let what = format!(
                             "{:#}; the classes of this file or folder are missing",
                             error.root_cause()
@@ -198,7 +204,7 @@ impl<'a> Opener<'a> {
     }
 
     fn loader(&self, real: &Path) -> Loader {
-        if self.modules.contains(real) { Loader::ModulePath } else { Loader::ClassPath }
+        if self.modules.contains(real) { Loader::ModulePath } else { self.loader }
     }
 
     /// Determines the steps that open the file or folder at `path`. `real` is the path with symbolic links resolved;
@@ -225,51 +231,99 @@ impl<'a> Opener<'a> {
         if let Some(files) = files_of(at.path, self.disk) {
             return vec![Step::Jdk(files, at.role)];
         }
-        let mut steps = Vec::new();
         let lib_role = if at.role == Role::Jdk { Role::Jdk } else { Role::Lib };
-        for folder in UNPACKED.map(|it| at.path.join(it)) {
-            let (classes, lib) = (folder.join("classes"), folder.join("lib"));
-            self.disk.looks_at(&classes);
-            self.disk.lists(&lib);
-            if !classes.is_dir() && !lib.is_dir() {
-                continue;
+        let Some(layout) = self.unpacked(at.path) else {
+            let part = self.disk.folder(at, &[]);
+            let mut steps = vec![Step::Part(part.clone())];
+            let is_empty = part.containers.iter().all(|it| it.classes.is_empty());
+            if is_empty && !files_with_extension(at.path, "jar").is_empty() {
+                let name = at.name;
+                let what = format!(
+                    "the folder has no class files, and its archives are not opened; give {name}/* to open them"
+                );
+                let problems = vec![Problem::note(name, what)];
+                steps.insert(0, Step::Part(Arc::new(Part { problems, ..Part::default() })));
             }
-            let before = steps.len();
-            if classes.is_dir() {
-                let name = path_text(&classes);
-                let at = At { path: &classes, name: &name, loader: Loader::Program, ..*at };
-                steps.push(Step::Part(self.disk.folder(&at, &[])));
+            return steps;
+        };
+        match layout {
+            // The loader of Spring Boot asks the loader of the class path first.
+            Layout::Boot(web, _) => {
+                let mut steps = vec![self.plan_top(&At { role: lib_role, ..*at }, web)];
+                steps.extend(self.plan_classes(at, web));
+                steps
+                    .extend(self.boot_libraries(at.path, web).into_iter().map(|it| Step::Open(it, lib_role)));
+                steps
             }
-            let jars = files_with_extension(&lib, "jar");
-            steps.extend(jars.into_iter().map(|it| Step::Open(it, lib_role)));
-            // The presence of the inner folder makes the outer one an unpacked archive, even if the inner one is
-            // empty.
-            if steps.len() == before {
-                steps.push(Step::Part(Arc::default()));
+            Layout::War(web) => {
+                let mut steps: Vec<Step> = self.plan_classes(at, web).into_iter().collect();
+                let jars = files_with_extension(&at.path.join(web.lib), "jar");
+                steps.extend(jars.into_iter().map(|it| Step::Open(it, lib_role)));
+                // A servlet container does not load what is left at the top level.
+                steps.push(self.plan_top(&At { role: lib_role, loader: Loader::Program, ..*at }, web));
+                steps
             }
+            Layout::Jar | Layout::Ear | Layout::Jmod => vec![Step::Part(self.disk.folder(at, &[]))],
         }
-        let unpacked = !steps.is_empty();
-        let skip: &[&str] = if unpacked { &UNPACKED } else { &[] };
-        let role = if unpacked { lib_role } else { at.role };
-        let loader = if unpacked { Loader::Program } else { at.loader };
-        let part = self.disk.folder(&At { role, loader, ..*at }, skip);
-        let is_empty = part.containers.iter().all(|it| it.classes.is_empty());
-        if is_empty && !unpacked && !files_with_extension(at.path, "jar").is_empty() {
-            let name = at.name;
-            let what = format!(
-                "the folder has no class files, and its archives are not opened; give {name}/* to open them"
-            );
-            let problems = vec![Problem::note(name, what)];
-            steps.push(Step::Part(Arc::new(Part { problems, ..Part::default() })));
+    }
+
+    /// Returns the layout of a folder that is an unpacked war or Spring Boot archive; `None` for another folder.
+    fn unpacked(&mut self, folder: &Path) -> Option<Layout> {
+        for web in UNPACKED {
+            self.disk.looks_at(&folder.join(web.classes));
+            self.disk.lists(&folder.join(web.lib));
         }
-        if is_empty && unpacked {
-            let declared = part.declared.clone();
-            let problems = part.problems.clone();
-            steps.push(Step::Part(Arc::new(Part { declared, problems, ..Part::default() })));
-        } else {
-            steps.push(Step::Part(part));
+        let has = |it: &str| folder.join(it).is_dir();
+        // Only the manifest of an unpacked archive matters.
+        Layout::web(&Manifest::default(), &has)?;
+        Layout::web(&self.manifest_in(folder), &has)
+    }
+
+    fn manifest_in(&mut self, folder: &Path) -> Manifest {
+        let path = folder.join(MANIFEST_NAME);
+        self.disk.looks_at(&path);
+        std::fs::read(path).map_or_else(|_| Manifest::default(), |it| Manifest::parse(&it))
+    }
+
+    /// Returns the step that adds the folder of the classes of an unpacked archive, if there is one.
+    fn plan_classes(&mut self, at: &At<'_>, web: Web) -> Option<Step> {
+        let classes = at.path.join(web.classes.trim_end_matches('/'));
+        if !classes.is_dir() {
+            return None;
         }
-        steps
+        let name = path_text(&classes);
+        let at = At { path: &classes, name: &name, loader: Loader::Program, ..*at };
+        Some(Step::Part(self.disk.folder(&at, &[])))
+    }
+
+    /// Returns the step that adds the classes at the top level of an unpacked archive, and what its manifest and service
+    /// files declare. Without such classes, no container is added.
+    fn plan_top(&mut self, at: &At<'_>, web: Web) -> Step {
+        let part = self.disk.folder(at, &[web.inf.trim_end_matches('/')]);
+        if part.containers.iter().any(|it| !it.classes.is_empty()) {
+            return Step::Part(part);
+        }
+        let (declared, problems) = (part.declared.clone(), part.problems.clone());
+        Step::Part(Arc::new(Part { declared, problems, ..Part::default() }))
+    }
+
+    /// Returns the libraries of an unpacked Spring Boot archive in the order in which its loader searches them: first
+    /// those that the index does not list, by their paths, then the others in the order of the index.
+    fn boot_libraries(&mut self, folder: &Path, web: Web) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        for lib in [Some(web.lib), web.provided].into_iter().flatten() {
+            files_below(&folder.join(lib), self.disk, &mut files);
+        }
+        let manifest = self.manifest_in(folder);
+        let index = folder.join(web.index(&manifest));
+        self.disk.looks_at(&index);
+        let names = classpath_index::parse(&std::fs::read(index).unwrap_or_default());
+        let mut rank: FxHashMap<PathBuf, usize> = FxHashMap::default();
+        for (name, at) in names.iter().zip(1..) {
+            rank.entry(folder.join(name)).or_insert(at);
+        }
+        files.sort_by_key(|it| rank.get(it).copied().unwrap_or(0));
+        files
     }
 }
 

@@ -212,6 +212,39 @@ fn unpacked_wars_have_roots_inside() {
     );
 }
 
+/// As the loaders from Spring Boot 2.3 on: the libraries that the index lists come last, in its order.
+#[test]
+fn unpacked_spring_boot_archives_follow_their_index() {
+    let lib = |content: &[u8]| zip(&[("L.class", content)]);
+    let (a, b, c, d) = (lib(b"a"), lib(b"b"), lib(b"c"), lib(b"d"));
+    let files = |index: &'static str, manifest: &'static [u8]| {
+        let it = folder(&[
+            ("app/BOOT-INF/classes/p/A.class", b"a"),
+            ("app/BOOT-INF/lib/a.jar", &a),
+            ("app/BOOT-INF/lib/b.jar", &b),
+            ("app/BOOT-INF/lib/c/c.zip", &c),
+            ("app/BOOT-INF/lib/d.jar", &d),
+            (index, b"- \"BOOT-INF/lib/d.jar\"\n- \"BOOT-INF/lib/none.jar\"\n- \"BOOT-INF/lib/a.jar\"\n"),
+            ("app/META-INF/MANIFEST.MF", manifest),
+            ("app/Top.class", b"top"),
+        ]);
+        it.load(&it.spec(&["app"], &[]))
+    };
+    let expected = |order: [(&str, &str); 4]| {
+        let libs = order
+            .map(|(file, content)| format!("lib ROOT/app/BOOT-INF/lib/{file}\n  |L.class = {content}\n"));
+        let libs = libs.concat();
+        format!(
+            "lib ROOT/app\n  |Top.class = top\napp ROOT/app/BOOT-INF/classes\n  |p/A.class = a\n{libs}release 25\n"
+        )
+    };
+    let (a, b, c, d) = (("a.jar", "a"), ("b.jar", "b"), ("c/c.zip", "c"), ("d.jar", "d"));
+    assert_eq!(files("app/BOOT-INF/classpath.idx", b""), expected([b, c, d, a]));
+    assert_eq!(files("app/BOOT-INF/other.idx", b""), expected([a, b, c, d]));
+    let manifest = b"Spring-Boot-Classpath-Index: BOOT-INF/other.idx\n";
+    assert_eq!(files("app/BOOT-INF/other.idx", manifest), expected([b, c, d, a]));
+}
+
 #[test]
 fn a_missing_input_is_an_error_and_a_missing_class_path_entry_is_a_problem() {
     let it = folder(&[("A.class", b"a"), ("text.jar", b"text")]);

@@ -173,8 +173,8 @@ impl Random {
 
 /// A random multi-release jar, or one that is almost one: its folders in order, each with the letter of its `Hello`.
 fn multi_release(random: &mut Random) -> (bool, Vec<(String, u8)>) {
-    const VERSIONS: [&str; 16] =
-        ["8", "9", "10", "11", "16", "17", "18", "21", "24", "25", "26", "99", "09", "x", "-9", "0"];
+    const VERSIONS: [&str; 17] =
+        ["7", "8", "9", "10", "11", "16", "17", "18", "21", "24", "25", "26", "99", "09", "x", "-9", "0"];
     let mut entries = Vec::new();
     for i in 0..1 + random.below(7) {
         let folder = match random.below(4) {
@@ -201,13 +201,13 @@ fn archive_of(multi: bool, entries: &[(String, u8)]) -> Vec<u8> {
     out.end(&End::default())
 }
 
-/// The rule in a few lines: the highest of the folders 9 to `release`, else the root; of two entries of one name the
-/// last.
+/// The rule in a few lines: from release 9 on, the highest of the folders 8 to `release`, else the root; of two entries
+/// of one name the last.
 fn model(multi: bool, entries: &[(String, u8)], release: u16) -> String {
     let version = |folder: &str| {
         let text = folder.strip_prefix("META-INF/versions/")?.strip_suffix('/')?;
         let number: u16 = text.parse().ok()?;
-        (number.to_string() == text && (9..=release).contains(&number)).then_some(number)
+        (number.to_string() == text && release >= 9 && (8..=release).contains(&number)).then_some(number)
     };
     let mut best: BTreeMap<u16, u8> = BTreeMap::new();
     for (folder, variant) in entries {

@@ -264,7 +264,7 @@ const MANIFEST: &[u8] = b"Manifest-Version: 1.0\r\nMulti-Release: true\r\n";
 #[test]
 fn multi_release_archives_choose_for_the_release() {
     let versions: Vec<(String, &[u8])> =
-        [("8", "8"), ("9", "9"), ("17", "S"), ("25", "T"), ("x", "X"), ("09", "0")]
+        [("8", "8"), ("9", "9"), ("17", "S"), ("25", "T"), ("x", "X"), ("017", "0")]
             .map(|(version, content)| (format!("META-INF/versions/{version}/A.class"), content.as_bytes()))
             .into();
     let archive = |manifest: &[u8]| {
@@ -319,31 +319,82 @@ fn wars_have_classes_and_libraries() {
     );
 }
 
+fn boot_manifest(main: &str, more: &str) -> Vec<u8> {
+    format!("Manifest-Version: 1.0\nMain-Class: org.springframework.boot.loader.{main}\n{more}").into_bytes()
+}
+
+/// The loaders were run on such archives: the index counts only if the archive is unpacked, and the loader of the JVM,
+/// which searches the root, is asked first.
 #[test]
-fn spring_boot_jars_follow_their_index() {
+fn spring_boot_jars_go_by_the_order_of_their_entries() {
     let lib = |content: &[u8]| {
-        zip(&[
-            ("META-INF/MANIFEST.MF", MANIFEST),
-            ("L.class", b"old"),
-            ("META-INF/versions/9/L.class", content),
-        ])
+        let version = "META-INF/versions/8/L.class";
+        zip(&[("META-INF/MANIFEST.MF", MANIFEST), ("L.class", b"old"), (version, content)])
     };
     let (a, b, c) = (lib(b"a"), lib(b"b"), lib(b"c"));
-    let mut writer = ZipWriter::default();
-    writer.add(entry("BOOT-INF/classes/A.class", b"app"));
-    for (name, jar) in [("BOOT-INF/lib/a.jar", &a), ("BOOT-INF/lib/b.jar", &b), ("BOOT-INF/lib/c.jar", &c)] {
-        writer.add(Entry { method: 0, ..entry(name, jar) });
-    }
-    writer.add(entry("BOOT-INF/classpath.idx", b"- \"BOOT-INF/lib/c.jar\"\n- \"BOOT-INF/lib/b.jar\"\n"));
-    writer.add(entry("org/example/Launcher.class", b"launch"));
-    assert_eq!(
-        listing(writer.end(&End::default())),
-        "app t!/BOOT-INF/classes\n  BOOT-INF/classes/|A.class = app\n\
-         lib t\n  |org/example/Launcher.class = launch\n\
-         lib t!/BOOT-INF/lib/c.jar\n  META-INF/versions/9/|L.class = c\n\
-         lib t!/BOOT-INF/lib/b.jar\n  META-INF/versions/9/|L.class = b\n\
-         lib t!/BOOT-INF/lib/a.jar\n  META-INF/versions/9/|L.class = a\n"
-    );
+    let archive = |main: &str, more: &str| {
+        let mut writer = ZipWriter::default();
+        writer.add(entry("META-INF/MANIFEST.MF", &boot_manifest(main, more)));
+        let mut inner = |name: &str, jar: &[u8]| _ = writer.add(Entry { method: 0, ..entry(name, jar) });
+        inner("BOOT-INF/lib/b.jar", &b);
+        inner("BOOT-INF/classes/static/late.jar", &c);
+        inner("BOOT-INF/classes/", b"");
+        inner("BOOT-INF/classes/A.class", b"app");
+        inner("BOOT-INF/lib/sub/a.zip", &a);
+        inner("BOOT-INF/classes/META-INF/versions/9/A.class", b"app9");
+        inner("BOOT-INF/classpath.idx", b"- \"BOOT-INF/lib/sub/a.zip\"\n- \"BOOT-INF/lib/b.jar\"\n");
+        inner("org/example/Launcher.class", b"launch");
+        listing(writer.end(&End::default()))
+    };
+    let expected = |versioned: bool, app: &str| {
+        let lib = |it: &str| {
+            if versioned {
+                format!("META-INF/versions/8/|L.class = {it}")
+            } else {
+                "|L.class = old".to_owned()
+            }
+        };
+        format!(
+            "lib t\n  |org/example/Launcher.class = launch\n\
+             lib t!/BOOT-INF/lib/b.jar\n  {}\n\
+             app t!/BOOT-INF/classes\n  BOOT-INF/classes/{app}\n\
+             lib t!/BOOT-INF/lib/sub/a.zip\n  {}\n\
+             lib t!/BOOT-INF/classes/static/late.jar\n  META-INF/versions/8/|L.class = c\n",
+            lib("b"),
+            lib("a")
+        )
+    };
+    let (plain, versioned) = ("|A.class = app", "META-INF/versions/9/|A.class = app9");
+    let multi = "Multi-Release: true\nSpring-Boot-Version: ";
+    assert_eq!(archive("launch.JarLauncher", ""), expected(true, plain));
+    assert_eq!(archive("launch.JarLauncher", &format!("{multi}4.0.7\n")), expected(true, plain));
+    assert_eq!(archive("JarLauncher", &format!("{multi}2.7.18\n")), expected(false, versioned));
+    assert_eq!(archive("JarLauncher", "Spring-Boot-Version: 2.7.18\n"), expected(false, plain));
+    assert_eq!(archive("JarLauncher", &format!("{multi}2.0.9.RELEASE\n")), expected(false, plain));
+}
+
+/// A servlet container searches the classes first; the loader of Spring Boot goes by the order of the entries, and takes
+/// the provided libraries, too.
+#[test]
+fn a_war_that_can_be_run_goes_by_the_order_of_its_entries() {
+    let lib = zip(&[("L.class", b"lib")]);
+    let archive = |manifest: &[u8]| {
+        listing(zip(&[
+            ("META-INF/MANIFEST.MF", manifest),
+            ("WEB-INF/lib-provided/p.jar", &lib),
+            ("WEB-INF/lib/sub/s.jar", &lib),
+            ("WEB-INF/lib/l.jar", &lib),
+            ("WEB-INF/classes/", b""),
+            ("WEB-INF/classes/A.class", b"a"),
+            ("T.class", b"top"),
+        ]))
+    };
+    let inner = |it: &str| format!("lib t!/WEB-INF/{it}.jar\n  |L.class = lib\n");
+    let (p, s, l) = (inner("lib-provided/p"), inner("lib/sub/s"), inner("lib/l"));
+    let (app, top) =
+        ("app t!/WEB-INF/classes\n  WEB-INF/classes/|A.class = a\n", "lib t\n  |T.class = top\n");
+    assert_eq!(archive(&boot_manifest("WarLauncher", "")), format!("{top}{p}{s}{l}{app}"));
+    assert_eq!(archive(b"Main-Class: Other\n"), format!("{app}{l}{top}{p}{s}"));
 }
 
 #[test]
