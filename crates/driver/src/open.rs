@@ -8,7 +8,7 @@ use anyhow::{Context, anyhow};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use vfs::classpath_index;
-use vfs::manifest::{MANIFEST_NAME, Manifest, class_path_file};
+use vfs::manifest::{ClassPathFile, MANIFEST_NAME, Manifest, class_path_file};
 use vfs::naming::name_text;
 
 use crate::archive::Found;
@@ -45,6 +45,14 @@ pub(crate) struct Opener<'a> {
     loader: Loader,
 }
 
+/// What the manifest of a jar says of a file or folder that its `Class-Path` names.
+struct Named {
+    /// The path of the jar, as shown to people.
+    jar: String,
+    /// Whether the entry names a folder.
+    is_folder: bool,
+}
+
 /// The result of opening a file or folder, which may have been opened already by an earlier call.
 struct Opened {
     real: PathBuf,
@@ -74,18 +82,22 @@ impl<'a> Opener<'a> {
     pub(crate) fn open(&mut self, path: &Path, role: Role) -> anyhow::Result<()> {
         // Jars whose manifests are still to be followed; the JVM searches them directly after the jar that names
         // them.
-        let mut stack = vec![(path.to_owned(), role, None::<String>)];
-        while let Some((path, role, named_by)) = stack.pop() {
-            match (self.open_one(&path, role, false), named_by) {
+        let mut stack = vec![(path.to_owned(), role, None::<Named>)];
+        while let Some((path, role, named)) = stack.pop() {
+            let opened = match named.as_ref().and_then(|it| self.other_kind(&path, it)) {
+                None => self.open_one(&path, role, false),
+                Some(error) => Err(error),
+            };
+            match (opened, named) {
                 (Ok(opened), _) => {
                     // The manifest of an input matters even if the manifest of another input names the jar first.
                     if self.app.contains(&opened.real) {
                         self.executable(&path, &opened.manifest);
                     }
-                    stack.extend(self.class_path(&path, role, &opened.manifest));
+                    stack.extend(self.class_path((&path, &opened.real), role, &opened.manifest));
                 }
                 (Err(error), None) => return Err(error),
-                (Err(error), Some(jar)) => {
+                (Err(error), Some(Named { jar, .. })) => {
                     let what = format!(
                         "an entry of the Class-Path in the manifest is left out, as by the JVM: {error:#}"
                     );
@@ -125,20 +137,25 @@ impl<'a> Opener<'a> {
     }
 
     /// Returns the files that the `Class-Path` in the manifest of a jar names, from the last to the first; each with
-    /// its role and the name of the jar. Adds entries that are not files to the problems.
+    /// its role and what the manifest says of it. `real` is the path of the jar with symbolic links resolved. Adds
+    /// entries that are not files to the problems.
     fn class_path(
         &mut self,
-        jar: &Path,
+        (jar, real): (&Path, &Path),
         role: Role,
         manifest: &Manifest,
-    ) -> Vec<(PathBuf, Role, Option<String>)> {
+    ) -> Vec<(PathBuf, Role, Option<Named>)> {
         let name = path_text(jar);
-        let folder = jar.parent().unwrap_or(Path::new(""));
+        // The JVM resolves the entries against the path without symbolic links.
+        let is_link = std::fs::symlink_metadata(jar).is_ok_and(|it| it.is_symlink());
+        let folder = if is_link { real.parent() } else { jar.parent() }.unwrap_or(Path::new(""));
         let role = if role == Role::Jdk { Role::Jdk } else { Role::Lib };
         let mut named = Vec::new();
         for entry in manifest.class_path() {
             match class_path_file(entry) {
-                Some(file) => named.push((folder.join(file), role, Some(name.clone()))),
+                Some(ClassPathFile { path, is_folder }) => {
+                    named.push((folder.join(path), role, Some(Named { jar: name.clone(), is_folder })));
+                }
                 None => {
                     let what = format!(
                         "the Class-Path in the manifest names `{entry}`, which is not a file; the entry is left out"
@@ -149,6 +166,19 @@ impl<'a> Opener<'a> {
         }
         named.reverse();
         named
+    }
+
+    /// Returns an error if `path` leads to a folder although the manifest that names it names a file, or the other way
+    /// round.
+    fn other_kind(&mut self, path: &Path, named: &Named) -> Option<anyhow::Error> {
+        self.disk.looks_at(path);
+        let is_folder = std::fs::metadata(path).ok()?.is_dir();
+        let what = match is_folder {
+            true if !named.is_folder => "it is a folder, but the entry does not end in a slash",
+            false if named.is_folder => "it is a file, but the entry ends in a slash",
+            true | false => return None,
+        };
+        Some(anyhow!("{}: {what}", path_text(path)))
     }
 
     /// Opens one file or folder, unless it has been opened already. Does not open the files that the `Class-Path` of

@@ -180,7 +180,7 @@ fn jars_named_by_manifests_come_once_directly_after_the_jar_that_names_them() {
         it.load(&it.spec(&["app.jar", "two.jar"], &["classes"])),
         "app ROOT/app.jar\n  |A.class = app\n\
          lib ROOT/lib/one.jar\n  |A.class = one\n\
-         lib ROOT/lib/../classes/\n  |B.class = folder\n\
+         lib ROOT/lib/../classes\n  |B.class = folder\n\
          lib ROOT/lib/deep er.jar\n  |A.class = deeper\n\
          app ROOT/two.jar\n  |A.class = two\n\
          note: ROOT/app.jar: the Class-Path in the manifest names `http://host/x.jar`, which is not a file; the entry is left out\n\
@@ -188,6 +188,32 @@ fn jars_named_by_manifests_come_once_directly_after_the_jar_that_names_them() {
          ROOT/missing.jar: cannot be opened: No such file or directory (os error 2)\n\
          note: ROOT/two.jar: an entry of the Class-Path in the manifest is left out, as by the JVM: \
          ROOT/broken.jar: the file is not a zip archive: the end record is missing (the file is cut off or of another kind)\n\
+         release 25\n"
+    );
+}
+
+/// As the JVM: an entry with a slash at its end is a folder, all others are archives; the folder before `..` need not
+/// exist; and the entries are relative to the jar itself, not to a symbolic link.
+#[cfg(unix)]
+#[test]
+fn entries_of_the_class_path_of_a_manifest_are_urls() {
+    let manifest =
+        "Manifest-Version: 1.0\nClass-Path: none/../lib.zip dir none/../dir/ lib.zip/\n".to_owned();
+    let app = zip(&[("META-INF/MANIFEST.MF", manifest.as_bytes()), ("A.class", b"a")]);
+    let it = folder(&[
+        ("real/app.jar", &app),
+        ("real/lib.zip", &zip(&[("L.class", b"l")])),
+        ("real/dir/D.class", b"d"),
+        ("lib.zip", &zip(&[("L.class", b"other")])),
+    ]);
+    std::os::unix::fs::symlink(it.root.join("real/app.jar"), it.root.join("app.jar")).unwrap();
+    assert_eq!(
+        it.load(&it.spec(&["app.jar"], &[])),
+        "app ROOT/app.jar\n  |A.class = a\nlib ROOT/real/lib.zip\n  |L.class = l\nlib ROOT/real/dir\n  |D.class = d\n\
+         note: ROOT/app.jar: an entry of the Class-Path in the manifest is left out, as by the JVM: \
+         ROOT/real/dir: it is a folder, but the entry does not end in a slash\n\
+         note: ROOT/app.jar: an entry of the Class-Path in the manifest is left out, as by the JVM: \
+         ROOT/real/lib.zip: it is a file, but the entry ends in a slash\n\
          release 25\n"
     );
 }

@@ -92,18 +92,61 @@ impl Manifest {
     }
 }
 
-/// Converts an entry of `Class-Path` to the path of a file, which is relative to the folder of the jar or absolute.
-/// Removes `file:`, and decodes escapes such as `%20`. Returns `None` for a URL of another scheme, or if the decoded
-/// path is not UTF-8.
-pub fn class_path_file(entry: &str) -> Option<String> {
-    let rest = entry.strip_prefix("file://").or_else(|| entry.strip_prefix("file:")).unwrap_or(entry);
+/// The file or folder that an entry of `Class-Path` names.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ClassPathFile {
+    /// The path, which is relative to the folder of the jar or absolute. It has `..` only at its start.
+    pub path: String,
+    /// Whether the JVM expects a folder there, because the URL ends in a slash; otherwise it expects an archive, whatever
+    /// the extension. A path that leads to the other kind of file is ignored.
+    pub is_folder: bool,
+}
+
+/// Converts an entry of `Class-Path` to the path of a file or folder, as the JVM resolves the entry as a URL: `file:`
+/// and a fragment are removed, escapes such as `%20` are decoded, and `.` and `..` are removed together with the name
+/// before them, whether or not that folder exists. Returns `None` for a URL of another scheme or with a host, or if the
+/// decoded path is not UTF-8.
+pub fn class_path_file(entry: &str) -> Option<ClassPathFile> {
+    let entry = entry.split_once('#').map_or(entry, |it| it.0);
+    let rest = match entry.get(..5) {
+        Some(scheme) if scheme.eq_ignore_ascii_case("file:") => entry.get(5..).unwrap_or(""),
+        _ => entry,
+    };
+    let rest = match rest.strip_prefix("//") {
+        // Two slashes begin the name of a host.
+        Some(path) if !path.starts_with('/') => return None,
+        Some(path) => path,
+        None => rest,
+    };
     let scheme_end = rest.find([':', '/']).filter(|&it| rest.as_bytes().get(it) == Some(&b':'));
     // A single letter before the colon is a Windows drive.
     if scheme_end.is_some_and(|it| it > 1) {
         return None;
     }
-    let mut out = Vec::with_capacity(rest.len());
-    let mut bytes = rest.bytes();
+    let is_absolute = rest.starts_with('/');
+    let mut segments: Vec<&str> = Vec::new();
+    let mut is_folder = true;
+    for segment in rest.split('/') {
+        is_folder = matches!(segment, "" | "." | "..");
+        match segment {
+            "" | "." => {}
+            ".." if segments.last().is_some_and(|it| *it != "..") => _ = segments.pop(),
+            ".." if is_absolute => {}
+            it => segments.push(it),
+        }
+    }
+    let path = match (is_absolute, segments.as_slice()) {
+        (true, segments) => format!("/{}", segments.join("/")),
+        (false, []) => ".".to_owned(),
+        (false, segments) => segments.join("/"),
+    };
+    Some(ClassPathFile { path: decoded(&path)?, is_folder })
+}
+
+/// Decodes escapes such as `%20`; `None` if the result is not UTF-8.
+fn decoded(text: &str) -> Option<String> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {
         let mut ahead = bytes.clone();
         let hex = |it: Option<u8>| it.and_then(|it| (it as char).to_digit(16));
@@ -252,11 +295,34 @@ mod tests {
 
     #[test]
     fn class_path_entries_are_urls() {
-        assert_eq!(class_path_file("lib/a%20b.jar").as_deref(), Some("lib/a b.jar"));
-        assert_eq!(class_path_file("file:/opt/x.jar").as_deref(), Some("/opt/x.jar"));
-        assert_eq!(class_path_file("file:///opt/x.jar").as_deref(), Some("/opt/x.jar"));
-        assert_eq!(class_path_file("http://host/x.jar"), None);
-        assert_eq!(class_path_file("50%.jar").as_deref(), Some("50%.jar"));
-        assert_eq!(class_path_file("a%4").as_deref(), Some("a%4"));
+        let named = |entry: &str| {
+            let it = class_path_file(entry)?;
+            Some(format!("{}{}", it.path, if it.is_folder { " (folder)" } else { "" }))
+        };
+        let cases = [
+            ("lib/a%20b.jar", "lib/a b.jar"),
+            ("file:/opt/x.jar", "/opt/x.jar"),
+            ("FILE:///opt/x.jar", "/opt/x.jar"),
+            ("file:lib/x.jar", "lib/x.jar"),
+            ("50%.jar", "50%.jar"),
+            ("a%4", "a%4"),
+            ("lib/%2e%2E/x.jar", "lib/../x.jar"),
+            ("none/../lib//./x.jar#part", "lib/x.jar"),
+            ("../../none/../x.jar", "../../x.jar"),
+            ("/../x.jar", "/x.jar"),
+            ("dir", "dir"),
+            ("dir/", "dir (folder)"),
+            ("none/../dir/.", "dir (folder)"),
+            (".", ". (folder)"),
+            ("..", ".. (folder)"),
+            ("dir/..", ". (folder)"),
+            ("/", "/ (folder)"),
+        ];
+        for (entry, want) in cases {
+            assert_eq!(named(entry).as_deref(), Some(want), "{entry}");
+        }
+        for entry in ["http://host/x.jar", "//host/x.jar", "file://host/x.jar", "jar:file:/x.jar!/", "%ff"] {
+            assert_eq!(named(entry), None, "{entry}");
+        }
     }
 }
