@@ -4,7 +4,7 @@ set -e
 cd "$(dirname "$0")"
 javac17=${JAVAC17:-javac}
 javac25=${JAVAC25:-javac}
-find harness programs bir-corners hello edit ghost natives observed calls entries agents replay cases modules loaders -name '*.class' -delete
+find harness programs bir-corners hello edit ghost natives observed calls entries agents replay cases modules loaders locations -name '*.class' -delete
 "$javac17" --release 8 -Xlint:-options -d harness harness/Harness.java harness/ajar/T.java
 cargo run -q -p test-utils --example jasm -- bir-corners bir-corners/*.jasm
 "$javac17" --release 17 -cp bir-corners -d bir-corners bir-corners/*.java
@@ -17,6 +17,7 @@ for source in programs/*.java; do
 done
 "$javac17" --release 17 -g -d hello hello/*.java
 "$javac17" --release 8 -Xlint:-options -d natives natives/*.java
+"$javac17" --release 8 -Xlint:-options -d locations locations/*.java
 cargo run -q -p test-utils --example jasm -- loaders loaders/asks/*.jasm
 "$javac17" --release 17 -g -d loaders loaders/*.java loaders/asks/*.java
 "$javac17" --add-modules jdk.jdi -d replay replay/Tracer.java

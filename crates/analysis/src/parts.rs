@@ -120,6 +120,11 @@ pub struct ClassParts<'a> {
     static_fields: Vec<(Name, Descriptor)>,
 }
 
+/// Returns the name of the class in a class file; `None` if the file cannot be read.
+pub fn class_name(bytes: &[u8]) -> Option<ClassName> {
+    ClassFile::parse(bytes).ok()?.this_class().ok()
+}
+
 impl<'a> ClassParts<'a> {
     /// Reads the structure of a class file.
     ///

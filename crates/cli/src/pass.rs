@@ -16,7 +16,7 @@ use crate::known::Known;
 use crate::progress::Progress;
 use crate::refused::Refusal;
 use crate::report::{Outcome, count};
-use crate::run::{Run, ShownClass, defines_elsewhere};
+use crate::run::{Run, ShownClass};
 
 /// Makes the output of a command. The result of a run consists of pieces, one for each class.
 pub(crate) trait Maker: Sync {
@@ -146,7 +146,9 @@ impl<'a> Pass<'a> {
         let mut scratch = Scratch::default();
         let mut acc = Vec::new();
         for item in items.iter().filter(|it| !self.known.left_out.contains_key(&it.number)) {
-            if let Ok(class) = item.container.bytes(item.entry, &mut scratch) {
+            if let Ok(class) = item.container.bytes(item.entry, &mut scratch)
+                && item.container.misplaced(item.entry, class.bytes).is_none()
+            {
                 let methods = declared_methods(class.bytes);
                 acc.extend(methods.into_iter().filter(|it| self.run.selects_noting(it, &mut matched)));
             }
@@ -155,8 +157,8 @@ impl<'a> Pass<'a> {
         Ok(acc)
     }
 
-    /// Returns the shown classes whose path does not match their name: class files that are inputs themselves, and
-    /// class files at a path where the JVM does not look for the class.
+    /// Returns the shown classes whose path does not match their name: class files that are inputs themselves or in
+    /// folders of loose class files.
     pub(crate) fn elsewhere(&self) -> Vec<(Text, &'a LoadedContainer, &'a ClassEntry)> {
         let items = self.run.shown(&mut Trailer::default());
         let items = items.iter().filter(|it| !self.known.left_out.contains_key(&it.number));
@@ -204,6 +206,10 @@ impl<'a> Pass<'a> {
             }
         };
         piece.notes.extend(class.note.map(|it| (it.place, it.what)));
+        if let Some(why) = item.container.misplaced(item.entry, class.bytes) {
+            piece.notes.push((place, why));
+            return piece;
+        }
         piece.stats.cpu.read = begin.elapsed();
         let matched = std::cell::RefCell::new(&mut piece.matched);
         let select = |method: &MethodName| self.run.selects_noting(method, &mut matched.borrow_mut());
@@ -233,8 +239,7 @@ impl<'a> Pass<'a> {
         answer: &ClassAnswer,
         piece: &mut Piece,
     ) {
-        let notes = [misplaced(item, answer), answer.note.clone()];
-        piece.notes.extend(notes.into_iter().flatten().map(|it| (place.clone(), it)));
+        piece.notes.extend(answer.note.clone().map(|it| (place.clone(), it)));
         let reached = self.known.reached.as_ref().map(|it| only(answer, it));
         let answer = match &reached {
             Some((answer, left_out)) => {
@@ -273,12 +278,6 @@ fn only(answer: &ClassAnswer, methods: &FxHashSet<MethodName>) -> (ClassAnswer, 
     // Methods without code are not counted: abstract methods are never reached.
     answer.without_code.retain(|it| methods.contains(&it.0));
     (answer, left_out)
-}
-
-/// Returns a note if the JVM looks for the class at another path than that of its class file. `None` if the paths are
-/// equal, or if the paths of the container's entries do not depend on class names.
-fn misplaced(item: &ShownClass<'_>, class: &ClassAnswer) -> Option<String> {
-    if item.container.has_paths { defines_elsewhere(item.entry.path(), class.class) } else { None }
 }
 
 fn figures(stats: &mut Stats, class: &ClassAnswer, bytes: &[u8], all: bool) {

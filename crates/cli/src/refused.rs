@@ -13,6 +13,8 @@ pub(crate) enum Refusal {
     Bytes(Problem),
     /// The bytes are not a valid class file.
     Class(Fault),
+    /// The JVM does not look for the class at the path of its file; with the reason.
+    Misplaced(String),
     /// The code that works on the class panicked.
     Panic(Panicked),
 }
@@ -23,6 +25,7 @@ impl Refusal {
         let (place, reason, at) = match self {
             Refusal::Bytes(it) => (it.place, it.what, None),
             Refusal::Class(it) => (place, it.what, Some((it.offset, it.jvms))),
+            Refusal::Misplaced(it) => (place, it, None),
             Refusal::Panic(it) => (place, format!("a bug of ajar: {}; please report it", it.message), None),
         };
         FailedClass { place, reason, offset: at.map(|it| it.0), jvms: at.map(|it| it.1) }
@@ -31,7 +34,7 @@ impl Refusal {
     /// Returns the outcome of a run in which a class was refused for this reason.
     pub(crate) fn outcome(&self) -> Outcome {
         match self {
-            Refusal::Bytes(_) | Refusal::Class(_) => Outcome::Fine,
+            Refusal::Bytes(_) | Refusal::Class(_) | Refusal::Misplaced(_) => Outcome::Fine,
             Refusal::Panic(_) => Outcome::Bug,
         }
     }

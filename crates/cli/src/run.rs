@@ -10,9 +10,9 @@ use driver::problem::Severity;
 use driver::shown::shown;
 use driver::world::{LoadedWorld, WorldSpec, load};
 use export::frame::{Header, Trailer};
+use ide::MethodName;
 use ide::answer::declared_methods;
 use ide::pattern::{MethodPattern, Nearest, NoMatch};
-use ide::{MethodName, Text};
 
 use crate::args::{Global, InputArgs, SelectArgs};
 use crate::report;
@@ -185,14 +185,4 @@ pub(crate) fn header(world: &LoadedWorld, command: &'static str, assumptions: &[
 /// A malformed pattern.
 pub(crate) fn patterns(texts: &[String]) -> anyhow::Result<Vec<MethodPattern>> {
     texts.iter().map(|it| MethodPattern::parse(it)).collect::<Result<_, _>>().map_err(anyhow::Error::msg)
-}
-
-/// Returns the note about the class file at `path` if this is not the path at which the JVM looks for the class;
-/// otherwise `None`.
-pub(crate) fn defines_elsewhere(path: &str, class: Text) -> Option<String> {
-    let path = path.strip_suffix(".class")?;
-    let name = class.to_string();
-    (path != name).then(|| {
-        format!("the file defines the class {name}, but the JVM looks for this class at another path")
-    })
 }

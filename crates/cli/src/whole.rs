@@ -102,8 +102,7 @@ fn joined(run: &Run<'_>, args: &WorldArgs, reading: Reading) -> anyhow::Result<L
     let all = args.rta || args.link_errors || args.world == Some(WorldArg::Declared);
     let solve = reading != Reading::Functions;
     let reading = if all { Reading::All } else { reading };
-    let ReadClasses { records, answers, origins, unread, outcome } = records(run, &classes, reading)?;
-    let mut known = Known { answers, unread, outcome, ..Known::default() };
+    let (records, origins, mut known) = records(run, &classes, reading)?.known();
     let request = args.rta.then(|| request(run.world(), &args.entry)).transpose()?;
     let setup = Setup {
         options: options(run.world().release, args),
@@ -124,7 +123,8 @@ fn joined(run: &Run<'_>, args: &WorldArgs, reading: Reading) -> anyhow::Result<L
             known.left_out.insert(number, text);
         }
     }
-    known.problems = hierarchy_faults(&classes, &known, &whole);
+    let faults = hierarchy_faults(&classes, &known, &whole);
+    known.problems.extend(faults);
     if args.rta {
         if !whole.has_entries() {
             return Err(no_entry(run, &known));
@@ -296,8 +296,7 @@ fn paper(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<ProfileAnswer
         let answer = Some(answer).filter(|_| item.shown.is_some() && class.note.is_none());
         Ok(((record, false), answer))
     })?;
-    let ReadClasses { records, answers, unread, outcome, .. } = read;
-    let known = Known { answers, unread, outcome, ..Known::default() };
+    let (records, _, known) = read.known();
     Ok(Loaded { answers: ProfileAnswers::paper(records), known })
 }
 
@@ -312,8 +311,22 @@ struct ReadClasses<R> {
     answers: Vec<Option<ClassAnswer>>,
     /// The classes that could not be parsed and must be reported.
     unread: Vec<Unread>,
+    /// The classes that the JVM does not find, in class-path order.
+    misplaced: Vec<Misplaced>,
     /// [`Outcome::Bug`] if reading a class panicked; otherwise [`Outcome::Fine`].
     outcome: Outcome,
+}
+
+/// A class that the JVM does not find, because its file is not at the path at which the JVM looks for the class.
+struct Misplaced {
+    /// The index of the container, and the index of the entry in the container.
+    place: (usize, usize),
+    /// The index of the class among the shown classes; `None` if the result does not show the class.
+    shown: Option<usize>,
+    /// The path of the file, as shown to people.
+    path: String,
+    /// The reason why the class is left out.
+    why: String,
 }
 
 fn read<R: Send>(
@@ -328,7 +341,10 @@ fn read<R: Send>(
     let work = |worker: &mut ReadScratch, item: &ReadClass<'_>| {
         let mut read = std::mem::take(&mut worker.read);
         let bytes = item.container.bytes(item.entry, &mut read).map_err(Refusal::Bytes);
-        let made = bytes.and_then(|it| take(worker, item, &it).map_err(Refusal::Class));
+        let made = bytes.and_then(|it| match item.container.misplaced(item.entry, it.bytes) {
+            Some(why) => Err(Refusal::Misplaced(why)),
+            None => take(worker, item, &it).map_err(Refusal::Class),
+        });
         worker.read = read;
         made
     };
@@ -351,7 +367,37 @@ fn read<R: Send>(
 impl<R> ReadClasses<R> {
     fn new(items: usize) -> Self {
         let (records, origins) = (Vec::with_capacity(items), Vec::with_capacity(items));
-        ReadClasses { records, origins, answers: Vec::new(), unread: Vec::new(), outcome: Outcome::Fine }
+        let (answers, unread, misplaced) = Default::default();
+        ReadClasses { records, origins, answers, unread, misplaced, outcome: Outcome::Fine }
+    }
+
+    /// Returns the records, for each record the index of its class among the classes to read, and the other facts.
+    /// The classes of a library that the JVM does not find get one note for each container.
+    fn known(self) -> (Vec<R>, Vec<usize>, Known) {
+        let mut known =
+            Known { answers: self.answers, unread: self.unread, outcome: self.outcome, ..Known::default() };
+        let mut rest = self.misplaced.into_iter().peekable();
+        while let Some(it) = rest.next() {
+            known.shadowed.insert(it.place);
+            if let Some(number) = it.shown {
+                known.left_out.insert(number, it.why);
+                continue;
+            }
+            let mut more = 0;
+            while let Some(it) = rest.next_if(|next| next.place.0 == it.place.0 && next.shown.is_none()) {
+                known.shadowed.insert(it.place);
+                more += 1;
+            }
+            let more = match more {
+                0 => String::new(),
+                it => format!(
+                    "; {} of this container too",
+                    report::count(it, "more class file", "more class files")
+                ),
+            };
+            known.problems.push(Problem::note(it.path, it.why + &more));
+        }
+        (self.records, self.origins, known)
     }
 
     fn add(&mut self, item: &ReadClass<'_>, number: usize, record: R, answer: Option<ClassAnswer>) {
@@ -365,7 +411,7 @@ impl<R> ReadClasses<R> {
         }
     }
 
-    /// Counts the class as missing, because it cannot be read, and adds it to the classes to report. A class of the
+    /// Counts the class as missing, because it cannot be read or found, and adds it to the classes to report. A class of the
     /// JDK, or a class of the program that another class of the same name shadows, is not reported. A bug of ajar is
     /// always reported.
     fn refuse(&mut self, run: &Run<'_>, item: &ReadClass<'_>, refusal: Refusal) {
@@ -378,7 +424,14 @@ impl<R> ReadClasses<R> {
         if outcome == Outcome::Bug {
             self.outcome = outcome;
         }
-        let class = refusal.failed(item.container.display(item.entry));
+        let path = item.container.display(item.entry);
+        let class = match refusal {
+            Refusal::Misplaced(why) => {
+                self.misplaced.push(Misplaced { place: item.place, shown: item.shown, path, why });
+                return;
+            }
+            Refusal::Bytes(_) | Refusal::Class(_) | Refusal::Panic(_) => refusal.failed(path),
+        };
         // Module descriptors were read before, to find closed packages; their errors are already reported.
         if !run.is_reported(&class.place) {
             self.unread.push(Unread { number: item.shown, class });

@@ -163,9 +163,30 @@ fn shadowed_and_misplaced_classes_are_noted() {
     let (stdout, stderr) = Project::new().fine(&["cfg", "misplaced", "--output-format", "jsonl"]);
     assert_eq!(stdout.lines().count(), 6 + 2);
     assert!(
-        stderr.contains("note: misplaced/elsewhere/Order.class: the file defines the class shop/Order"),
+        stderr.contains("note: misplaced: no class file of the folder is at the path at which the JVM would look for its class"),
         "{stderr}"
     );
+    // The folder of a package.
+    let (stdout, _) = Project::new().fine(&["cfg", "app/shop", "--output-format", "jsonl"]);
+    assert_eq!(stdout.lines().count(), 6 + 2);
+    let project = Project::new();
+    project.write("app/backup/Order.class", OTHER);
+    let left_out = "note: app/backup/Order.class: the file is left out: it defines the class shop/Order, and the JVM looks for \
+                    this class only at shop/Order.class";
+    for command in ["cfg", "bir", "throws"] {
+        let (stdout, stderr) = project.fine(&[command, "app", "--output-format", "jsonl"]);
+        assert!(stderr.contains(left_out), "{stderr}");
+        // Only the note names the file.
+        assert_eq!(stdout.matches("app/backup").count(), 1, "{stdout}");
+    }
+    for name in ["One", "Two", "Three"] {
+        project.write(&format!("lib/x/{name}.class"), ORDER);
+    }
+    project.write("lib/shop/Order.class", ORDER);
+    let (_, stderr) = project.fine(&["throws", "app", "-cp", "lib"]);
+    let counted = "note: lib/x/One.class: the file is left out: it defines the class shop/Order, and the JVM looks for this class \
+                   only at shop/Order.class; 2 more class files of this container too\n";
+    assert!(stderr.contains(counted), "{stderr}");
     let (_, stderr) = Project::new().fine(&["cfg", "app", "second", "-q"]);
     assert_eq!(stderr, "");
 }

@@ -5,7 +5,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ide::Role;
+use ide::answer::class_name;
+use ide::{Role, Text};
 use vfs::identity::EntryIdentity;
 use vfs::jimage::content::{Buffers, MAX_RESOURCE};
 use vfs::jimage::index::Location;
@@ -29,7 +30,7 @@ pub struct LoadedContainer {
     /// module, package and name.
     pub classes: Vec<ClassEntry>,
     /// Whether the JVM finds the classes of the container by their paths; false if the container is a single class
-    /// file that was given as an input.
+    /// file that was given as an input, or a folder of loose class files ([`is_loose`]).
     pub has_paths: bool,
     /// Whether the container is part of the class library of a JDK, even if that JDK is the analysed program.
     pub platform: bool,
@@ -43,6 +44,9 @@ pub struct LoadedContainer {
     pub(crate) store: Store,
 }
 
+/// The path of a module descriptor, relative to the root folder of the module.
+pub(crate) const DESCRIPTOR: &str = "module-info.class";
+
 /// The class loader that looks for the classes of a container when the program runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Loader {
@@ -53,7 +57,8 @@ pub enum Loader {
     /// A class loader that is not part of the JVM, such as that of Spring Boot: the container has classes of an inner
     /// archive, a war, an ear or a Spring Boot jar.
     Program,
-    /// An unknown class loader: the container is a single class file that was given as an input, or a part of a JDK.
+    /// An unknown class loader: the container is a single class file or a folder of loose class files that was given as
+    /// an input, or a part of a JDK.
     Other,
 }
 
@@ -169,6 +174,29 @@ impl LoadedContainer {
         if self.platform { Role::Jdk } else { self.role }
     }
 
+    /// Returns the reason why the JVM does not find the class in `bytes`, the content of an entry: the entry is not at
+    /// the path at which the JVM looks for the class (JVMS §5.3.1, §5.3.5: a class that a loader finds under another name
+    /// is an error). `None` if the path is right or unknown, or if the class cannot be read.
+    pub fn misplaced(&self, entry: &ClassEntry, bytes: &[u8]) -> Option<String> {
+        if !self.has_paths || self.platform || is_descriptor(entry.path()) {
+            return None;
+        }
+        let name = class_name(bytes).filter(|it| !is_at(entry.path(), *it))?;
+        Some(format!(
+            "the file is left out: it defines the class {name}, and the JVM looks for this class only at {name}.class"
+        ))
+    }
+
+    /// Returns a note if the container is a folder of loose class files ([`is_loose`]).
+    pub(crate) fn loose_note(&self) -> Option<Problem> {
+        let is_folder = matches!(self.store, Store::Files) && !self.prefix.is_empty();
+        (is_folder && !self.has_paths).then(|| {
+            let what = "no class file of the folder is at the path at which the JVM would look for its class, \
+                        so each is read as an input of its own";
+            Problem::note(self.name.clone(), what)
+        })
+    }
+
     /// Returns a copy of the container without its class candidates.
     pub(crate) fn without_classes(&self) -> LoadedContainer {
         LoadedContainer {
@@ -253,6 +281,37 @@ impl LoadedContainer {
         };
         identity.map_err(|what| Problem::error(self.display(entry), what))
     }
+}
+
+/// Returns whether the class files of a folder that is an input are loose: no readable one of them is at the path at
+/// which the JVM would look for its class. Then the folder is not meant as an entry of a class path; it may be the folder
+/// of a package, or have several folders of classes in it.
+pub(crate) fn is_loose(classes: &[ClassEntry]) -> bool {
+    let mut buffer = Vec::new();
+    let mut any = false;
+    for entry in classes.iter().filter(|it| !is_descriptor(it.path())) {
+        let Place::File(place) = &entry.place else { continue };
+        let bytes = match &place.content {
+            Some(it) => it.bytes.as_deref().map_err(Clone::clone),
+            None => read_file(&place.path, &mut buffer),
+        };
+        let Some(name) = bytes.ok().and_then(class_name) else { continue };
+        if is_at(entry.path(), name) {
+            return false;
+        }
+        any = true;
+    }
+    any
+}
+
+/// Returns whether `path` is that of a module descriptor, which declares no class.
+pub(crate) fn is_descriptor(path: &str) -> bool {
+    path.rsplit('/').next() == Some(DESCRIPTOR)
+}
+
+/// Returns whether `path` is the one at which the JVM looks for the class `name`.
+fn is_at(path: &str, name: Text) -> bool {
+    path.strip_suffix(".class").is_some_and(|it| it.as_bytes() == name.0 || it == name.to_string())
 }
 
 /// Returns the bytes of an entry of an archive, and a note if the CRC or the size of the entry is wrong (the JVM

@@ -325,7 +325,8 @@ impl Feed {
             |it| it.id,
         );
         let of_program = container.role == Role::App;
-        let same_kind = old.filter(|it| (it.container.role == Role::App) == of_program);
+        let kind = |it: &LoadedContainer| (it.role == Role::App, it.has_paths);
+        let same_kind = old.filter(|it| kind(&it.container) == kind(container));
         let same_kind = match same_kind {
             Some(it) if Arc::ptr_eq(&it.container, container) => return it,
             it => it,
@@ -370,15 +371,6 @@ impl Feed {
     /// Returns the path of a class file of the program, as shown to people, such as `app.jar!/p/C.class`.
     pub fn name(&self, file: FileId) -> &str {
         self.vfs.name(file)
-    }
-
-    /// Returns the path at which the JVM looks for the class in a class file of the program, such as `p/C.class`.
-    /// `None` if the file was given as an input by itself, because then no such path is known, or if no loaded
-    /// container has the file.
-    pub fn path(&self, file: FileId) -> Option<&str> {
-        let &(i, j) = self.places.get(&file)?;
-        let container = &self.known.get(i)?.container;
-        container.has_paths.then_some(container.classes.get(j)?.path())
     }
 
     /// Returns the path, as shown to people, of the class file that defines a class; `None` for a library class that
@@ -457,6 +449,9 @@ fn read(
     let work = |worker: &mut Worker, item: &Candidate<'_>| {
         let entry = &item.container.classes[item.place.1];
         let class = item.container.bytes(entry, &mut worker.read).map_err(|it| (it, false))?;
+        if let Some(why) = item.container.misplaced(entry, class.bytes) {
+            return Err((Problem::note(item.container.display(entry), why), false));
+        }
         if item.container.role == Role::App {
             return Ok(Made::Bytes(class.bytes.into(), class.note));
         }

@@ -10,9 +10,10 @@ use std::sync::Arc;
 use vfs::manifest::Manifest;
 use vfs::naming::{is_class_name, name_text};
 
-use crate::container::{ClassEntry, FileContent, FilePlace, LoadedContainer, Loader, Place, Store};
+use crate::container::{ClassEntry, FileContent, FilePlace, LoadedContainer, Loader, Place, Store, is_loose};
 use crate::disk::At;
 use crate::problem::Problem;
+use ide::Role;
 
 /// The callbacks that are used while a class folder is listed. They provide the contents of the class files, and
 /// receive which folders are listed and what is irregular or outdated.
@@ -152,13 +153,14 @@ fn mark(classes: &[ClassEntry], member: &str, path: &Path, marks: &mut [bool]) {
 }
 
 fn container(at: &At<'_>, classes: Vec<ClassEntry>) -> LoadedContainer {
+    let is_loose = at.role == Role::App && at.loader == Loader::ClassPath && is_loose(&classes);
     LoadedContainer {
         name: at.name.to_owned(),
         role: at.role,
         classes,
-        has_paths: true,
+        has_paths: !is_loose,
         platform: at.platform,
-        loader: at.loader,
+        loader: if is_loose { Loader::Other } else { at.loader },
         manifest: Manifest::default(),
         prefix: at.name.to_owned(),
         store: Store::Files,

@@ -1,6 +1,7 @@
 //! The only crate below the command line with I/O and threads: finds the inputs and the JDK, opens containers, reads
 //! the bytes of classes, runs work on all classes in order, follows changes of files, and reads the configuration. It
-//! does not interpret class files, except for module descriptors, which decide where the JVM finds classes.
+//! does not interpret class files, except for what decides where the JVM finds classes: module descriptors, and the
+//! names of classes.
 
 pub mod problem;
 

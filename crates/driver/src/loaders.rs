@@ -3,7 +3,7 @@
 //! loader looks for a class of a package that belongs to a named module only in that module (JEP 261, "Class
 //! loaders"). The classes of a module that is not resolved are found by no loader (JEP 261, "Root modules").
 
-use crate::container::{ClassEntry, LoadedContainer, Loader};
+use crate::container::{ClassEntry, LoadedContainer, Loader, is_descriptor};
 use crate::problem::Problem;
 use crate::world::LoadedWorld;
 use ide::Role;
@@ -80,7 +80,7 @@ impl<'a> Owners<'a> {
         let mut last = (usize::MAX, "");
         self.each(|owners, idx, module, entry| {
             let here = (idx, package(entry.path()));
-            if here != last && !is_descriptor(entry) {
+            if here != last && !is_descriptor(entry.path()) {
                 owners.packages.entry(here.1).or_insert((idx, module));
                 last = here;
             }
@@ -180,7 +180,7 @@ impl<'a> Owners<'a> {
     }
 
     fn why(&self, idx: usize, loader: Loader, entry: &ClassEntry) -> Option<Why<'a>> {
-        if is_descriptor(entry) {
+        if is_descriptor(entry.path()) {
             return None;
         }
         let package = package(entry.path());
@@ -208,10 +208,6 @@ impl<'a> Owners<'a> {
 /// which class loader uses it. The loader is unknown for a class file that is an input by itself.
 fn is_judged(container: &LoadedContainer) -> bool {
     !container.platform && container.loader != Loader::Other
-}
-
-fn is_descriptor(entry: &ClassEntry) -> bool {
-    entry.path().ends_with("module-info.class")
 }
 
 /// Returns the package in the path of a class file: `p/q` for `p/q/C.class`.

@@ -1,7 +1,7 @@
 //! The named modules of a run: the modules of the JDK, of which only those that are resolved take part in the program,
 //! and the modules on the module path.
 
-use crate::container::{LoadedContainer, Loader, Scratch};
+use crate::container::{DESCRIPTOR, LoadedContainer, Loader, Scratch};
 use crate::problem::Problem;
 use crate::world::LoadedWorld;
 use anyhow::bail;
@@ -26,9 +26,6 @@ pub(crate) struct Module {
     /// no class of a module that is not resolved.
     pub(crate) resolved: bool,
 }
-
-/// The path of a module descriptor, relative to the root folder of the module.
-pub(crate) const DESCRIPTOR: &str = "module-info.class";
 
 /// The named modules that were found in the loaded containers.
 pub(crate) struct Modules {

@@ -45,7 +45,7 @@ pub(crate) struct Opener<'a> {
     loader: Loader,
 }
 
-/// What the manifest of a jar says of a file or folder that its `Class-Path` names.
+/// A file or folder that the `Class-Path` in the manifest of a jar names.
 struct Named {
     /// The path of the jar, as shown to people.
     jar: String,
@@ -137,7 +137,7 @@ impl<'a> Opener<'a> {
     }
 
     /// Returns the files that the `Class-Path` in the manifest of a jar names, from the last to the first; each with
-    /// its role and what the manifest says of it. `real` is the path of the jar with symbolic links resolved. Adds
+    /// its role and the entry that names it. `real` is the path of the jar with symbolic links resolved. Adds
     /// entries that are not files to the problems.
     fn class_path(
         &mut self,

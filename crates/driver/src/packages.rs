@@ -7,9 +7,9 @@ use ide::{Owner, Packages};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::config::Settings;
-use crate::container::LoadedContainer;
+use crate::container::{DESCRIPTOR, LoadedContainer};
 use crate::loaders::{package, passed_over};
-use crate::modules::{DESCRIPTOR, Module, modules};
+use crate::modules::{Module, modules};
 use crate::problem::Problem;
 use crate::world::LoadedWorld;
 

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::container::LoadedContainer;
+use crate::container::{LoadedContainer, is_descriptor};
 use crate::world::LoadedWorld;
 use ide::Role;
 
@@ -27,7 +27,7 @@ pub fn shown(world: &LoadedWorld) -> Shown {
     for (i, container) in containers.map(|(i, it)| (i, &**it)) {
         for (j, entry) in container.classes.iter().enumerate() {
             // Each module has a `module-info` of its own.
-            if container.has_paths && !entry.path().ends_with("module-info.class") {
+            if container.has_paths && !is_descriptor(entry.path()) {
                 if let Some(winner) = first.get(entry.path()) {
                     if container.role == Role::App && !std::ptr::eq(*winner, container) {
                         let text = format!(

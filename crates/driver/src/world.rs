@@ -107,6 +107,7 @@ pub(crate) fn load_from(spec: &WorldSpec, disk: &mut dyn Disk) -> anyhow::Result
     }
     problems.append(&mut opener.problems);
     let Found { containers, declared, .. } = opener.found;
+    problems.extend(containers.iter().filter_map(|it| it.loose_note()));
     Ok(LoadedWorld {
         containers,
         jdk: jdk.map(|(info, _)| info),

@@ -173,6 +173,11 @@ pub(crate) fn answer_of(
     answer
 }
 
+/// The name of the class in `bytes`; `None` if the class cannot be read.
+pub fn class_name(bytes: &[u8]) -> Option<Text> {
+    analysis::parts::class_name(bytes).map(|it| Text(it.bytes()))
+}
+
 /// The methods that the class in `bytes` declares, in file order; empty if the class cannot be read.
 pub fn declared_methods(bytes: &[u8]) -> Vec<MethodName> {
     let Ok(parts) = ClassParts::read(bytes) else { return Vec::new() };

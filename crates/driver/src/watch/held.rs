@@ -110,7 +110,8 @@ pub(crate) fn content(bytes: Result<Vec<u8>, String>) -> Arc<FileContent> {
 /// Returns the reason why these may be the bytes of an incomplete class file that is being written; `None` if the
 /// bytes are those of a complete class file, or of another kind of file.
 pub(crate) fn class_doubt(bytes: &[u8]) -> Option<String> {
-    let is_begun = bytes.is_empty() || bytes.starts_with(&[0xCA, 0xFE, 0xBA, 0xBE]);
+    let magic = [0xCA, 0xFE, 0xBA, 0xBE];
+    let is_begun = magic.starts_with(bytes) || bytes.starts_with(&magic);
     // This reads the structure to its end, whatever the class file declares.
     let fault = if is_begun { module_info(bytes).err() } else { None };
     fault.map(|it| it.what)

@@ -34,7 +34,7 @@ use crate::args::{
 use crate::command::explain::{Wanted, n_receivers};
 use crate::pass::unreached_text;
 use crate::report::{Ended, Outcome};
-use crate::run::{defines_elsewhere, patterns, spec};
+use crate::run::{patterns, spec};
 use crate::{settings, whole};
 use printer::Printer;
 
@@ -605,9 +605,6 @@ impl<'a> Current<'a> {
                 "this definition of the class is left out, because the definition in {by} takes precedence"
             )));
             return odd;
-        }
-        if let (Some(path), Some(class)) = (feed.path(file), state.class) {
-            odd.notes.extend(defines_elsewhere(path, class).map(said));
         }
         odd.notes.extend(state.note.clone().map(said));
         odd
