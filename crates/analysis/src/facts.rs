@@ -24,6 +24,8 @@ pub struct ClassFacts {
     pub head: ClassHead,
     /// The facts about each method of the class, in file order.
     pub methods: Box<[MethodFact]>,
+    /// A note for the user about the class file as a whole ([`ClassParts::note`]).
+    pub note: Option<String>,
 }
 
 /// The facts about one method.
@@ -90,7 +92,7 @@ pub fn class_facts(bytes: &[u8]) -> Result<(ClassFacts, ClassPositions)> {
         methods.push(MethodFact { method: it.method, flags: it.flags, code });
         positions.push(place);
     }
-    let facts = ClassFacts { head: parts.head.clone(), methods: methods.into() };
+    let facts = ClassFacts { head: parts.head.clone(), methods: methods.into(), note: parts.note() };
     Ok((facts, ClassPositions { source_file: parts.source_file, methods: positions.into() }))
 }
 

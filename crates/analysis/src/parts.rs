@@ -10,6 +10,7 @@ use classfile::bootstrap::Bootstraps;
 use classfile::class::{ClassFile, MemberInfo, NEWEST_MAJOR};
 use classfile::error::{Fault, Malformed, Result};
 use classfile::flags::Flags;
+use classfile::format::violation;
 use classfile::names::{ClassName, Descriptor, MethodRef, Name};
 use flow::cfg::{Cfg, CfgOptions, cfg};
 pub use flow::facts::Wanted;
@@ -326,10 +327,20 @@ fn missing_code(method: &MemberInfo<'_, '_>) -> Option<Malformed> {
     ))
 }
 
+impl ClassParts<'_> {
+    /// Returns a note for the user if the class file is newer than the newest supported version, or if the JVM refuses
+    /// the class because it violates a format check (JVMS §4.8); `None` otherwise.
+    pub fn note(&self) -> Option<String> {
+        let refused =
+            || violation(&self.file).map(|it| format!("the JVM refuses the class, but it is analysed: {it}"));
+        self.head.version_note().or_else(refused)
+    }
+}
+
 impl ClassHead {
     /// Returns a note for the user if the version of the class file is newer than the newest supported version;
     /// `None` otherwise.
-    pub fn version_note(&self) -> Option<String> {
+    fn version_note(&self) -> Option<String> {
         (self.major > NEWEST_MAJOR).then(|| {
             let major = self.major;
             format!(

@@ -17,6 +17,7 @@ pub mod code;
 pub mod descriptor;
 pub mod error;
 pub mod flags;
+pub mod format;
 pub mod insn;
 mod intern;
 pub mod module;

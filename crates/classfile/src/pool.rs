@@ -162,6 +162,11 @@ impl<'a> Pool<'a> {
         Err(Malformed::new(at, "4.4", Fault::PoolKind { index: index.0, want }))
     }
 
+    /// Returns the fault at the entry with this index.
+    pub(crate) fn fault<T>(&self, index: PoolIndex, jvms: &'static str, fault: Fault) -> Result<T> {
+        Err(Malformed::new(self.offset(index)?, jvms, fault))
+    }
+
     /// Returns the entry at `index`.
     ///
     /// # Errors

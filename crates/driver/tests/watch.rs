@@ -383,7 +383,8 @@ fn an_incomplete_class_file_is_not_accepted() {
                 .map(|(container, entry)| container.bytes(entry, &mut Scratch::new()).unwrap().bytes.to_vec())
         };
         let half = new.len() / 2;
-        for (name, cuts) in [("in/A.class", &[half, 0][..]), ("in/New.class", &[half]), ("B.class", &[half])]
+        for (name, cuts) in
+            [("in/A.class", &[half, 0, 3][..]), ("in/New.class", &[half, 0, 3]), ("B.class", &[half, 0, 3])]
         {
             let before = content(&watched, name);
             for &cut in cuts {

@@ -111,7 +111,7 @@ impl ClassAnswer {
             class: Text(parts.head.class.bytes()),
             access: parts.head.flags.0,
             source_file: parts.source_file,
-            note: parts.head.version_note(),
+            note: parts.note(),
             methods: Vec::new(),
             failed: Vec::new(),
             without_code: Vec::new(),

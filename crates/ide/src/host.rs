@@ -366,7 +366,7 @@ fn class_of(db: &RootDatabase, class: ClassFile, facts: &ClassFacts) -> ClassAns
     let mut answer = ClassAnswer {
         class: Text(facts.head.class.bytes()),
         access: facts.head.flags.0,
-        note: facts.head.version_note(),
+        note: facts.note.clone(),
         source_file,
         methods: Vec::new(),
         failed: Vec::new(),

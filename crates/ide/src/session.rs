@@ -444,7 +444,7 @@ impl Job {
         }
         let mut state = ClassState {
             class: Some(Text(facts.head.class.bytes())),
-            note: facts.head.version_note(),
+            note: facts.note.clone(),
             n_methods: facts.methods.len(),
             ..ClassState::default()
         };

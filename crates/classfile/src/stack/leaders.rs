@@ -112,8 +112,11 @@ fn ranges(walk: &mut Walk, code: &Code<'_, '_>) -> Result<()> {
                 walk.ranges.len(),
             );
         };
-        if row.start > row.end {
-            return error("a row of the exception table ends before it starts: row", walk.ranges.len());
+        if row.start >= row.end {
+            return error(
+                "a row of the exception table is empty or ends before it starts: row",
+                walk.ranges.len(),
+            );
         }
         walk.leaders[handler as usize] |= LEADER | HANDLER;
         if walk.has_jsr {
