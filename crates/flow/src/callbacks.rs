@@ -126,7 +126,7 @@ mod tests {
             let (name, descriptor) = (Name::new(name.as_bytes()), Descriptor::new(descriptor.as_bytes()));
             callbacks_of(name, descriptor).count()
         };
-        assert_eq!(rows("start", "()V"), 3);
+        assert_eq!(rows("start", "()V"), 4);
         assert_eq!(rows("start", "(I)V"), 0);
         assert_eq!(rows("doPrivileged", "(Ljava/security/PrivilegedAction;)Ljava/lang/Object;"), 1);
     }
