@@ -292,7 +292,7 @@ fn manifest_cases(all: &mut Vec<Case>) {
         "file:sub/../lib/b.jar",
         "lib/b+.jar",
         "lib/b.jar,dir/",
-        "..",
+        "dir/..",
         ".",
         "./",
         "none.jar lib/b.jar",
