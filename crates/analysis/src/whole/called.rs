@@ -57,17 +57,20 @@ fn add_reflected(calls: &CallTable, (caller, at): (ClassId, InstrId), what: Refl
     let hierarchy = &calls.classes.hierarchy;
     let it = named(hierarchy, what);
     let is_here = |call: &Call| call.instr == Some(at);
-    let Some(last) = acc.iter().rposition(is_here) else { return };
-    let is_reflective = |call: &Call| is_here(call) && call.kind == CallWord::Reflect;
-    let place = acc.iter().rposition(is_reflective).unwrap_or(last);
-    let mut call = acc[place].clone();
+    let is_reflective = |call: &Call| {
+        is_here(call)
+            && call.open == Some(Why::Reflection)
+            && matches!(call.kind, CallWord::Reflect | CallWord::Clinit)
+    };
+    // The call of a method handle is open by itself.
+    let place = acc.iter().rposition(is_reflective).or_else(|| acc.iter().rposition(is_here));
+    let Some(call) = place.and_then(|it| acc.get_mut(it)) else { return };
+    let open = call.open;
     call.targets.extend(it.methods.iter().map(|it| calls.classes.name(*it)));
-    acc[place] = call.sorted();
-    let class = it.initialized.map(|it| Initialized::Class(hierarchy.name(it)));
-    let initializer = class.and_then(|it| initializer_call(calls, Some(at), caller, it));
-    if let Some(it) = initializer.filter(|it| !acc.contains(it)) {
-        acc.insert(last + 1, it);
+    if let Some(class) = it.initialized {
+        add_initializers(calls, caller, Initialized::Class(hierarchy.name(class)), call);
     }
+    *call = Call { open, ..call.clone() }.sorted();
 }
 
 /// Adds to `acc` the calls that an action of the method `id` makes at the instruction `instr`.
