@@ -52,7 +52,7 @@ pub(crate) fn calls_of(calls: &CallTable, id: MethodId, code: &MethodCode) -> Ve
 
 /// Adds to the calls at the instruction `at` of the class `caller` what its reflective call runs because constants name
 /// it. The call stays open.
-fn add_reflected(calls: &CallTable, (caller, at): (ClassId, InstrId), what: Reflected, acc: &mut Vec<Call>) {
+fn add_reflected(calls: &CallTable, (caller, at): (ClassId, InstrId), what: Reflected, acc: &mut [Call]) {
     note(Read::Classes);
     let hierarchy = &calls.classes.hierarchy;
     let it = named(hierarchy, what);
