@@ -137,12 +137,15 @@ fn name_and_type(of: &Constants<'_, '_>, index: PoolIndex, member: PoolIndex, na
         );
     };
     let (name, ty) = (of.pool.utf8(name)?, of.pool.utf8(ty)?);
+    // That name and type are well formed is checked where their own constant is visited.
+    let is_method = ty.first() == Some(&b'(');
     let is_legal = match names {
-        Names::Field | Names::Constant => descriptor::is_field_type(ty),
+        Names::Field | Names::Constant => !is_method,
         // §4.4.2: of the special methods, only constructors.
-        Names::Method => MethodType::parse(ty)
-            .is_some_and(|it| !name.starts_with(b"<") || name == b"<init>" && it.ret().is_none()),
-        Names::InterfaceMethod | Names::CallSite => MethodType::parse(ty).is_some(),
+        Names::Method if name.starts_with(b"<") => {
+            name == b"<init>" && MethodType::parse(ty).is_some_and(|it| it.ret().is_none())
+        }
+        Names::Method | Names::InterfaceMethod | Names::CallSite => is_method,
     };
     if is_legal {
         return Ok(());
