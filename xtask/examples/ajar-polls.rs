@@ -209,7 +209,7 @@ fn measure([app, lib, jdk]: &[Classes; 3]) -> Result<()> {
         let mut settings = Settings::new([WorldKind::Open, WorldKind::Closed][n % 2], 17);
         settings.entries =
             Some(ide::entries::EntryRequest { app: true, library: true, ..Default::default() });
-        settings.rta = true;
+        settings.receivers = Some(ide::entries::Receivers::Created);
         run.settings = Arc::new(settings);
         run.advance(&mut rta, true)?;
     }

@@ -175,18 +175,18 @@ pub fn graphs(db: &dyn Db, class: ClassFile) -> Arc<[Arc<Graph>]> {
 }
 
 /// Returns for each method of a class, in file order, whether the method is reached from the entry points. `None` if
-/// reachability is not computed (no `--rta`, or profile `paper`), if the class file is not part of the program, or if
+/// reachability is not computed (neither `--rta` nor `--entry`, or profile `paper`), if the class file is not part of the program, or if
 /// another file of the same class shadows it.
 ///
 /// **Reads:** `propagated`, `record`, the settings.
 /// **Stays when:** the same methods of the class are reached.
-/// **Cost:** one lookup for each method; none without `--rta`.
+/// **Cost:** one lookup for each method; none if reachability is not computed.
 /// **Approximates:** reachability, as described in `semantics.md` §4.
 /// **Test:** `all_answers_are_those_of_a_fresh_host` (in `ide`).
 #[salsa::tracked]
 pub fn reached(db: &dyn Db, class: ClassFile) -> Option<Arc<[bool]>> {
     let (world, profile) = profile(db)?;
-    if profile == Profile::Paper || !world.settings(db).rta {
+    if profile == Profile::Paper || world.settings(db).receivers.is_none() {
         return None;
     }
     let (name, file) = (record(db, class).as_ref()?.class(), key(db, class));

@@ -80,8 +80,8 @@ impl CurrentProgram {
         let classes =
             ClassTable::joined(all_records(tiers, fuel)?, &settings.options, &settings.packages, fuel)?;
         let no_match = settings.unmatched(&classes);
-        let entries = settings.entry_points(&classes);
-        let (solved, exceptions) = solved_cancellable(classes, settings.options, entries, fuel)?;
+        let roots = settings.roots(&classes);
+        let (solved, exceptions) = solved_cancellable(classes, settings.options, roots, fuel)?;
         let shadowed = shadowed(&solved.calls.classes, tiers);
         let program = MaintainedProgram::new(solved);
         let own = Mutex::new(Sets { exceptions, texts: Texts::default() });
@@ -89,8 +89,8 @@ impl CurrentProgram {
         Ok(CurrentProgram { program, shadowed, no_match, own, copies: Mutex::default(), stamps })
     }
 
-    /// Recomputes which entry-point pattern is the first that selects no method. With `--rta`, also recomputes the
-    /// entry points and the code that is reached from them.
+    /// Recomputes which entry-point pattern is the first that selects no method. With `--rta` and `--entry`, also
+    /// recomputes the entry points and the code that is reached from them.
     pub(crate) fn follow_entries(
         &mut self,
         settings: &Settings,
@@ -101,9 +101,9 @@ impl CurrentProgram {
         if self.program.is_searched() {
             return Ok(());
         }
-        let entries = settings.entry_points(self.classes()).unwrap_or_default();
+        let Some(roots) = settings.roots(self.classes()) else { return Ok(()) };
         fuel.ask()?;
-        self.change(|it, ex| it.reach_again(ex, entries, fuel))
+        self.change(|it, ex| it.reach_again(ex, roots, fuel))
     }
 
     /// Replaces the list of shadowed records, and returns whether the set of shadowed class files changed. `records`

@@ -15,7 +15,7 @@ use program::input::{Container, Role, WorldKind};
 use crate::pattern::NoMatch;
 use crate::tiers::Records;
 use crate::whole::reach::request::EntryRequest;
-use crate::whole::reachable::EntryPoint;
+use crate::whole::reachable::{Receivers, Roots};
 use crate::whole::record::Packages;
 use crate::whole::tables::{ClassTable, WholeOptions};
 
@@ -89,8 +89,9 @@ pub struct Settings {
     pub packages: Packages,
     /// The entry points that the user requests; `None` if the user requests none.
     pub entries: Option<EntryRequest>,
-    /// Whether calls go only to receivers that are instantiated by code reached from the entry points (RTA).
-    pub rta: bool,
+    /// The classes whose objects count as receivers in the search for code that is reached from the entry points;
+    /// `None` if there is no such search, so that all code counts as reached.
+    pub receivers: Option<Receivers>,
     /// The rules by which answers are computed.
     pub profile: Profile,
 }
@@ -107,7 +108,13 @@ impl Settings {
             async_errors: false,
             system_assertions: false,
         };
-        Settings { options, packages: Packages::default(), entries: None, rta: false, profile: Profile::Jvm }
+        Settings {
+            options,
+            packages: Packages::default(),
+            entries: None,
+            receivers: None,
+            profile: Profile::Jvm,
+        }
     }
 
     /// Returns the first entry-point pattern of the user that selects no method; `None` if each pattern selects a
@@ -116,10 +123,10 @@ impl Settings {
         self.entries.as_ref().and_then(|it| it.unmatched(classes))
     }
 
-    /// Returns the entry points from which the search for reachable code starts; `None` without `--rta`.
-    pub(crate) fn entry_points(&self, classes: &ClassTable) -> Option<Vec<EntryPoint>> {
-        let request = self.entries.as_ref().filter(|_| self.rta);
-        request.map(|it| it.points(classes, &self.options))
+    /// Returns the start of the search for reached code; `None` if there is no such search.
+    pub(crate) fn roots(&self, classes: &ClassTable) -> Option<Roots> {
+        let (request, receivers) = (self.entries.as_ref()?, self.receivers?);
+        Some(Roots { entries: request.points(classes, &self.options), receivers })
     }
 }
 

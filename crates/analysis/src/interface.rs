@@ -100,6 +100,18 @@ pub fn is_quiet(hierarchy: &Hierarchy, class: Text) -> bool {
     hierarchy.class(ClassName::new(class.0)).is_some_and(|it| !may_fail(hierarchy, it))
 }
 
+/// Whether the class of the method declares another method with the same name and parameters, but another return
+/// type. Compilers generate such methods as bridges.
+pub fn has_twin(hierarchy: &Hierarchy, method: MethodName) -> bool {
+    let parameters = |it: &'static [u8]| it.rsplitn(2, |&b| b == b')').last().unwrap_or_default();
+    let Some(class) = hierarchy.class(ClassName::new(method.class.0)) else { return false };
+    hierarchy.outline(class).methods.iter().any(|it| {
+        it.name.bytes() == method.name.0
+            && it.descriptor.bytes() != method.descriptor.0
+            && parameters(it.descriptor.bytes()) == parameters(method.descriptor.0)
+    })
+}
+
 /// Returns the pairs of a class and its direct superclass, for the given throwable types and all known types above
 /// them.
 pub fn super_types(universe: &Universe, types: &FxHashSet<Text>) -> Vec<(Text, Text)> {

@@ -7,6 +7,7 @@ pub mod answers;
 pub mod current;
 pub mod db;
 pub mod definitions;
+pub mod described;
 mod differing;
 pub mod facts;
 pub mod fault;

@@ -184,6 +184,16 @@ impl<'a> ClassParts<'a> {
         self.file.methods().map(|it| Ok(MethodName::of(it.member_ref()?)))
     }
 
+    /// Returns the pcs at which the instructions of a method begin (JVMS §4.7.3); empty if the class has no such method,
+    /// or the method no readable code.
+    pub fn instruction_starts(&self, method: &MethodName) -> Vec<u16> {
+        let is_it = |it: &MemberInfo<'_, '_>| it.member_ref().is_ok_and(|it| MethodName::of(it) == *method);
+        let found = self.file.methods().find(is_it);
+        let code = found.and_then(|it| it.code().ok().flatten());
+        let instructions = code.into_iter().flat_map(|it| it.instructions().map_while(Result::ok));
+        instructions.map(|it| it.0.index() as u16).collect()
+    }
+
     /// Parses the methods that `options` select, in file order, and adds the durations of the stages to `times`.
     ///
     /// # Errors

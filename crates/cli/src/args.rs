@@ -3,6 +3,7 @@
 use camino::Utf8PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use ide::entries::Receivers;
 
 const EXAMPLE: &str = "\
 Examples:
@@ -11,7 +12,22 @@ Examples:
   ajar bir app.jar -m 'shop.*'                         stackless code of the classes of a package
   ajar stats app.war --output-format json              sizes, processor time and memory
 
-Exit codes: 0 success; 2 error in arguments, configuration or I/O; 101 bug of ajar.";
+Marks in text answers: `!` an exception or error that code which was read may cause, `?` what code that was
+not read may add, `C+` the class C or any of its subclasses, `->` what runs next or may run. The first lines
+of each answer explain the marks that it uses.
+
+Exit codes: 0 success, also if parts of the input could not be read; 2 error in arguments, configuration or
+I/O, or with --strict a part of the input that was left out; 101 bug of ajar.";
+
+/// What the marks in text answers about exceptions mean.
+const EXCEPTION_MARKS: &str = "\
+Marks: `!` exceptions that code which was read may throw; `?` exceptions that code which was not read may add;
+`C+` the class C or any of its subclasses. The summary at the end counts the methods by kind of answer.";
+
+/// What the marks in text answers about calls mean.
+const CALL_MARKS: &str = "\
+Marks: `->` a method that the call may run; `?>` a method that it may run, depending on missing classes; `?` the call
+may run code that was not read; `!` a link error. The summary at the end counts the methods by kind of answer.";
 
 /// Analyses Java programs, also if some of their classes are missing: control-flow graphs, call targets, exceptions.
 ///
@@ -29,12 +45,16 @@ pub(crate) struct Cli {
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     /// Show the control-flow graph of each method, with the exceptions that its instructions raise.
+    #[command(after_help = EXCEPTION_MARKS)]
     Cfg(CfgArgs),
     /// Show the methods that each call may run.
+    #[command(after_help = CALL_MARKS)]
     Calls(CallsArgs),
     /// Show the exceptions that may leave each method.
+    #[command(after_help = EXCEPTION_MARKS)]
     Throws(ThrowsArgs),
     /// Show why a method may throw an exception, or why a call may run a method.
+    #[command(after_help = EXCEPTION_MARKS)]
     Explain(ExplainArgs),
     /// Show the missing classes, the methods that need them, and the answers that are less precise without them.
     Missing(MissingArgs),
@@ -63,6 +83,10 @@ pub(crate) struct Global {
     /// Print more on stderr: the opened containers, and all notes instead of at most 10.
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
+    /// Exit with code 2 if a part of the input was left out of the result: a class or method that cannot be read, or
+    /// an entry of the class path that does not exist. The result is the same.
+    #[arg(long, global = true)]
+    pub(crate) strict: bool,
     /// When to colour text [default: auto, which means on a terminal and without NO_COLOR].
     #[arg(long, global = true, value_name = "WHEN", value_parser = ["auto", "always", "never"])]
     pub(crate) color: Option<String>,
@@ -153,11 +177,34 @@ pub(crate) struct WorldArgs {
     /// reached without reflection.
     #[arg(long)]
     pub(crate) rta: bool,
-    /// The entry points: `app` (the methods that a launcher runs: `main`, agents, services), `library` (the methods
-    /// that unseen code can call), or a method pattern like that of `-m`; may be repeated [default: app; library if a
-    /// launcher runs no method].
-    #[arg(long, value_name = "PRESET|PATTERN", requires = "rta")]
+    /// Leave out methods that are not reached from these entry points: `app` (the methods that a launcher runs:
+    /// `main`, agents, services), `library` (the methods that unseen code can call), or a method pattern like that of
+    /// `-m`; may be repeated. Without `--rta`, calls go to all their targets (class hierarchy analysis) [default with
+    /// `--rta`: app; library if a launcher runs no method].
+    #[arg(long, value_name = "PRESET|PATTERN")]
     pub(crate) entry: Vec<String>,
+}
+
+impl WorldArgs {
+    /// The classes whose objects count as receivers in the search for code that is reached from the entry points;
+    /// `None` if there is no such search, so that all code counts as reached.
+    pub(crate) fn receivers(&self) -> Option<Receivers> {
+        match (self.rta, self.entry.is_empty()) {
+            (true, _) => Some(Receivers::Created),
+            (false, false) => Some(Receivers::Any),
+            (false, true) => None,
+        }
+    }
+
+    /// Returns the arguments without the search for reached code, for answers that only list entry points.
+    pub(crate) fn without_search(&self) -> WorldArgs {
+        WorldArgs { rta: false, entry: Vec::new(), ..self.clone() }
+    }
+
+    /// The flag that leaves methods out of the result if they are not reached.
+    pub(crate) fn reaching_flag(&self) -> &'static str {
+        if self.rta { "--rta" } else { "--entry" }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
@@ -231,9 +278,15 @@ pub(crate) struct CallsArgs {
     pub(crate) callers: bool,
     #[command(flatten)]
     pub(crate) world: WorldArgs,
-    /// The format of the result [default: text].
-    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json", "jsonl", "dot", "graphml"])]
+    /// The format of the result [default: text]. `edges` has one line for each edge, with the fields caller, pc,
+    /// callee, kind and note separated by tabs. The callee `?` stands for code that was not read; the note then is the
+    /// cause.
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json", "jsonl", "dot", "graphml", "edges"])]
     pub(crate) output_format: Option<String>,
+    /// Show only the edges that are in this answer and not in a saved one, or the reverse. The file is an earlier
+    /// result of `--output-format edges` or `jsonl`. Edges are compared without their pc.
+    #[arg(long, value_name = "SAVED", conflicts_with = "output_format")]
+    pub(crate) against: Option<Utf8PathBuf>,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -386,6 +439,10 @@ pub(crate) struct EntriesArgs {
     /// Show why each method is an entry point.
     #[arg(long, conflicts_with = "methods")]
     pub(crate) why: bool,
+    /// With `-m`: calls go only to receivers that are created in code that is reached from the entry points (rapid
+    /// type analysis). By default, calls go to all their targets (class hierarchy analysis).
+    #[arg(long, requires = "methods")]
+    pub(crate) rta: bool,
     /// With `-m`: the classes that may exist besides the inputs, libraries and JDK.
     #[arg(long, value_enum, default_value_t = WorldArg::Open)]
     pub(crate) world: WorldArg,

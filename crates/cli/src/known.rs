@@ -27,6 +27,8 @@ pub(crate) struct Known {
     pub(crate) unread: Vec<Unread>,
     /// The methods to which the result is restricted; `None` for all selected methods.
     pub(crate) reached: Option<FxHashSet<MethodName>>,
+    /// The flag that restricts the result to reached methods; empty without such a flag.
+    pub(crate) reaching_flag: &'static str,
     /// [`Outcome::Bug`] if reading a class panicked; otherwise [`Outcome::Fine`].
     pub(crate) outcome: Outcome,
 }
@@ -60,6 +62,7 @@ impl Known {
 fn add_problem(trailer: &mut Trailer, it: &Problem) {
     match it.severity {
         Severity::Note => trailer.notes.push((it.place.clone(), it.what.clone())),
+        Severity::Warning => trailer.warnings.push((it.place.clone(), it.what.clone())),
         Severity::Error => trailer.failed_classes.push(FailedClass {
             place: it.place.clone(),
             reason: it.what.clone(),

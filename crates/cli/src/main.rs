@@ -1,8 +1,10 @@
 //! The binary `ajar`: its commands and flags, the text output for people, and the exit codes.
 //!
-//! Exit code 0 means success, 2 an error in arguments, configuration or I/O, and 101 a bug of ajar. Results go to
+//! Exit code 0 means success, 2 an error in arguments, configuration or I/O (with
+//! `--strict` also a part of the input that was left out), and 101 a bug of ajar. Results go to
 //! stdout, notes and progress to stderr.
 
+mod against;
 mod argfile;
 mod args;
 mod command;
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
             std::mem::forget(rest);
             match outcome {
                 report::Outcome::Fine => ExitCode::SUCCESS,
+                report::Outcome::Incomplete => ExitCode::from(2),
                 report::Outcome::Bug => ExitCode::from(101),
             }
         }

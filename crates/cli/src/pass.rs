@@ -9,7 +9,7 @@ use driver::parallel::map_ordered;
 use export::frame::{FailedClass, FailedMethod, Trailer};
 use export::stats::Stats;
 use ide::answer::{ClassAnswer, Question, class_answer, declared_methods};
-use ide::{MethodName, Text};
+use ide::{MethodName, Role, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::known::Known;
@@ -31,6 +31,11 @@ pub(crate) trait Maker: Sync {
 
     /// Returns notes about the class, to be reported after the result.
     fn notes(&self, _class: &ClassAnswer) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns the lines that end text output, after the pieces of all classes are made.
+    fn summary(&self) -> Vec<u8> {
         Vec::new()
     }
 
@@ -57,6 +62,27 @@ struct Piece {
     unreached: usize,
     /// For each pattern, whether it selects a method of this class.
     matched: Vec<bool>,
+}
+
+/// Whether a method is selected.
+pub(crate) type Selects<'a> = dyn Fn(&MethodName) -> bool + 'a;
+
+/// The methods that patterns select.
+pub(crate) struct Selected {
+    /// The methods of the program in class-path order, then those of libraries and of the JDK.
+    pub(crate) methods: Vec<MethodName>,
+    roles: FxHashMap<MethodName, Role>,
+}
+
+impl Selected {
+    /// Returns the text that follows the name of a method in the output; empty for a method of the program.
+    pub(crate) fn about(&self, method: MethodName) -> &'static str {
+        match self.roles.get(&method) {
+            Some(Role::Jdk) => "  (a method of the JDK)",
+            Some(Role::Lib) => "  (a method of a library)",
+            Some(Role::App) | None => "",
+        }
+    }
 }
 
 /// Buffers that a worker reuses for each class.
@@ -131,16 +157,21 @@ impl<'a> Pass<'a> {
         self.run.check_patterns(&matched, &items, &trailer)?;
         if unreached > 0 {
             let what = unreached_text(unreached);
-            trailer.notes.push(("--rta".to_owned(), what));
+            trailer.notes.push((self.known.reaching_flag.to_owned(), what));
         }
         Ok(Summary { trailer, stats, outcome })
     }
 
-    /// Returns the selected methods of the program in class-path order.
+    /// Returns the selected methods of the program in class-path order, then the methods of libraries and of the JDK
+    /// that are selected by patterns which select no method of the program. `library` returns the methods of libraries
+    /// and of the JDK that its argument accepts.
     ///
     /// # Errors
     /// A pattern that selects no method.
-    pub(crate) fn selected(&self) -> anyhow::Result<Vec<MethodName>> {
+    pub(crate) fn selected(
+        &self,
+        library: impl Fn(&Selects<'_>) -> Vec<(MethodName, Role)>,
+    ) -> anyhow::Result<Selected> {
         let items = self.run.shown(&mut Trailer::default());
         let mut matched = vec![false; self.run.n_patterns()];
         let mut scratch = Scratch::default();
@@ -153,8 +184,15 @@ impl<'a> Pass<'a> {
                 acc.extend(methods.into_iter().filter(|it| self.run.selects_noting(it, &mut matched)));
             }
         }
+        let mut roles = FxHashMap::default();
+        for (pattern, matched) in self.run.patterns().iter().zip(&mut matched).filter(|it| !*it.1) {
+            let found = library(&|it| pattern.selects(it));
+            *matched = !found.is_empty();
+            acc.extend(found.iter().map(|it| it.0).filter(|it| !roles.contains_key(it)));
+            roles.extend(found);
+        }
         self.run.check_patterns(&matched, &items, &self.known.trailer(self.run))?;
-        Ok(acc)
+        Ok(Selected { methods: acc, roles })
     }
 
     /// Returns the shown classes whose path does not match their name: class files that are inputs themselves or in

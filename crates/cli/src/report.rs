@@ -12,6 +12,8 @@ pub(crate) enum Outcome {
     /// The run succeeded, even if some inputs could not be read.
     #[default]
     Fine,
+    /// With `--strict`: a part of the input was left out.
+    Incomplete,
     /// Part of the work panicked, which is a bug of ajar.
     Bug,
 }
@@ -40,7 +42,26 @@ impl From<Outcome> for Ended {
 /// The maximum number of notes that are printed without `-v`; further notes are only counted.
 const NOTES: usize = 10;
 
-/// Prints the classes and methods that could not be read, then the notes.
+/// Prints the report at the end of a run that ended with `outcome`. Returns the outcome of the run, which with
+/// `--strict` also depends on the parts that were left out.
+pub(crate) fn end(trailer: &Trailer, global: &Global, outcome: Outcome) -> Outcome {
+    print(trailer, global);
+    let n = trailer.failed_classes.len() + trailer.failed_methods.len() + trailer.warnings.len();
+    strict(n, global, outcome)
+}
+
+/// Returns the outcome of a run that ended with `outcome` and left out `n` parts of the input. With `--strict`,
+/// reports an error if any part was left out.
+pub(crate) fn strict(n: usize, global: &Global, outcome: Outcome) -> Outcome {
+    if !global.strict || n == 0 || outcome == Outcome::Bug {
+        return outcome;
+    }
+    let parts = count(n, "part of the input is", "parts of the input are");
+    eprintln!("error: {parts} left out of the result, which `--strict` does not allow");
+    Outcome::Incomplete
+}
+
+/// Prints the classes and methods that could not be read, then warnings and notes.
 pub(crate) fn print(trailer: &Trailer, global: &Global) {
     if global.quiet {
         return;
@@ -53,6 +74,9 @@ pub(crate) fn print(trailer: &Trailer, global: &Global) {
     for it in methods {
         eprintln!("error: {}: {}: {}", it.place, ide::Human(it.method), it.fault);
     }
+    for (place, text) in &trailer.warnings {
+        eprintln!("warning: {place}: {text}");
+    }
     let shown = if global.verbose { usize::MAX } else { NOTES };
     for (place, text) in trailer.notes.iter().take(shown) {
         eprintln!("note: {place}: {text}");
@@ -61,9 +85,11 @@ pub(crate) fn print(trailer: &Trailer, global: &Global) {
         eprintln!("note: {more} more notes; -v shows them");
     }
     if !classes.is_empty() || !methods.is_empty() {
-        let (classes, methods) =
-            (count(classes.len(), "class", "classes"), count(methods.len(), "method", "methods"));
-        eprintln!("{classes} and the code of {methods} could not be read; the result does not contain them");
+        let classes = Some(classes.len()).filter(|&it| it > 0).map(|it| count(it, "class", "classes"));
+        let methods = Some(methods.len()).filter(|&it| it > 0);
+        let methods = methods.map(|it| format!("the code of {}", count(it, "method", "methods")));
+        let both: Vec<String> = classes.into_iter().chain(methods).collect();
+        eprintln!("unreadable, and therefore not in the result: {}", both.join(" and "));
     }
 }
 

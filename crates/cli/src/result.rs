@@ -38,7 +38,7 @@ impl Writing {
         *self = match std::mem::replace(self, Writing::Broken) {
             Writing::Pending(mut out) => match form {
                 Form::Text(style) => {
-                    out.write_all(&text::header(header, style))?;
+                    out.write_all(&text::header(header, &text::legend::of(header.command), style))?;
                     Writing::Text(out)
                 }
                 Form::Document(format) => Writing::Document(Document::begin(out, format, header)?),
@@ -68,6 +68,7 @@ pub(crate) fn format(name: &str) -> Option<Format> {
         "jsonl" => Some(Format::JsonLines),
         "dot" => Some(Format::Dot),
         "graphml" => Some(Format::GraphMl),
+        "edges" => Some(Format::Edges),
         _ => None,
     }
 }
@@ -100,12 +101,14 @@ pub(crate) fn write<M: Maker>(
             if let (Form::Text(style), Some(it)) = (form, &summary.trailer.interface) {
                 out.write_all(&text::interface::text(it, style))?;
             }
+            if matches!(form, Form::Text(_)) {
+                out.write_all(&maker.summary())?;
+            }
             out.finish()?;
         }
         Writing::Document(it) => it.end(&summary.trailer)?.finish()?,
         Writing::Broken => {}
     }
     // Documents contain the same list; it is printed for all formats.
-    report::print(&summary.trailer, run.global);
-    Ok(summary.outcome)
+    Ok(report::end(&summary.trailer, run.global, summary.outcome))
 }

@@ -10,22 +10,30 @@ use driver::problem::Severity;
 use driver::shown::shown;
 use driver::world::{LoadedWorld, WorldSpec, load};
 use export::frame::{Header, Trailer};
-use ide::MethodName;
 use ide::answer::declared_methods;
 use ide::pattern::{MethodPattern, Nearest, NoMatch};
+use ide::{Human, MethodName, Role};
 
 use crate::args::{Global, InputArgs, SelectArgs};
 use crate::report;
 
 /// Returns the paths and options for opening the inputs, from the settings and the arguments.
-pub(crate) fn spec(settings: &Settings, input: &InputArgs) -> WorldSpec {
-    WorldSpec {
+///
+/// # Errors
+/// An input that is Java source.
+pub(crate) fn spec(settings: &Settings, input: &InputArgs) -> anyhow::Result<WorldSpec> {
+    if let Some(source) = input.inputs.iter().find(|it| it.extension() == Some("java")) {
+        bail!(
+            "{source}: the file is Java source, and ajar reads only compiled classes; compile it, for example by `javac -d classes {source}`, and give ajar the folder `classes`"
+        );
+    }
+    Ok(WorldSpec {
         inputs: input.inputs.clone(),
         class_path: settings.class_path.value.clone(),
         module_path: settings.module_path.value.clone(),
         jdk: settings.jdk.value.clone(),
         release: settings.release.value,
-    }
+    })
 }
 
 /// The opened inputs of a command.
@@ -61,7 +69,7 @@ impl<'a> Run<'a> {
         select: &SelectArgs,
     ) -> anyhow::Result<Self> {
         let begin = Instant::now();
-        let spec = spec(settings, input);
+        let spec = spec(settings, input)?;
         // Patterns are parsed first, so that a malformed one is reported without opening anything.
         let patterns = patterns(&select.methods)?;
         let mut world = load(&spec)?;
@@ -113,6 +121,11 @@ impl<'a> Run<'a> {
         shown.classes.into_iter().enumerate().map(class).collect()
     }
 
+    /// The patterns for methods.
+    pub(crate) fn patterns(&self) -> &[MethodPattern] {
+        &self.patterns
+    }
+
     /// The number of patterns for methods.
     pub(crate) fn n_patterns(&self) -> usize {
         self.patterns.len()
@@ -159,7 +172,39 @@ impl<'a> Run<'a> {
         if classes.is_empty() {
             bail!("no method matches `{}`: the inputs hold no class", pattern.written);
         }
+        if let Some((method, role)) = self.library_method(pattern) {
+            let (of, input) = match role {
+                Role::Jdk => ("the JDK", "the JDK"),
+                Role::Lib | Role::App => ("a library", "the library"),
+            };
+            bail!(
+                "no method of the inputs matches `{}`, but {} of {of} does; this command answers only for the inputs: use `ajar explain` or `ajar entries`, or name {input} as an input",
+                pattern.written,
+                Human(method)
+            );
+        }
         Err(NoMatch { pattern: pattern.written.clone(), nearest: nearest.method() }.into())
+    }
+}
+
+impl Run<'_> {
+    /// Returns a method of a library or of the JDK that the pattern selects, with the role of its class. Finds only
+    /// methods of classes whose names the pattern writes out.
+    fn library_method(&self, pattern: &MethodPattern) -> Option<(MethodName, Role)> {
+        let written = pattern.written.replace('/', ".");
+        let names = |path: &str| {
+            let class = path.strip_suffix(".class").unwrap_or(path).replace('/', ".");
+            written.strip_prefix(&class).is_some_and(|it| it.is_empty() || it.starts_with(['.', '(']))
+        };
+        let mut scratch = Scratch::default();
+        let others = self.world.classes().filter(|it| it.0.role != Role::App && names(it.1.path()));
+        for (container, entry) in others {
+            let Ok(class) = container.bytes(entry, &mut scratch) else { continue };
+            if let Some(it) = declared_methods(class.bytes).into_iter().find(|it| pattern.selects(it)) {
+                return Some((it, container.role));
+            }
+        }
+        None
     }
 }
 

@@ -10,7 +10,7 @@ use driver::world::split_class_path;
 use crate::args::{Global, PlatformArgs};
 
 /// All output formats; each command supports some of them.
-const FORMATS: [&str; 5] = ["text", "json", "jsonl", "dot", "graphml"];
+const FORMATS: [&str; 6] = ["text", "json", "jsonl", "dot", "graphml", "edges"];
 
 /// Resolves the settings of a run.
 ///

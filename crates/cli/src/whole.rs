@@ -12,7 +12,7 @@ use driver::problem::Problem;
 use driver::world::LoadedWorld;
 use export::frame::{Header, Trailer};
 use ide::answer::{ClassAnswer, class_record_and_answer};
-use ide::entries::{Declared, Entry, EntryRequest};
+use ide::entries::{Declared, Entry, EntryRequest, Receivers};
 use ide::pattern::NoMatch;
 use ide::profile::{ProfileAnswers, paper_record_and_answer, read_api_class};
 use ide::whole::{ClassRecord, HierarchyFault, Setup, Whole, read_class, read_functions};
@@ -59,8 +59,8 @@ struct ReadScratch {
 /// Reads and joins all classes, for the profile in `args`.
 ///
 /// # Errors
-/// When a thread cannot be started, or when profile `paper` does not support a flag. With `--rta`, also when a
-/// pattern of `--entry` selects no method, or when there is no entry point.
+/// When a thread cannot be started, or when profile `paper` does not support a flag. Also when a pattern of `--entry`
+/// selects no method, or when there is no entry point.
 pub(crate) fn answers(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<ProfileAnswers>> {
     match args.profile {
         ProfileArg::Jvm => Ok(joined(run, args, Reading::All)?.map(ProfileAnswers::Jvm)),
@@ -99,15 +99,17 @@ pub(crate) fn calls_only(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Load
 fn joined(run: &Run<'_>, args: &WorldArgs, reading: Reading) -> anyhow::Result<Loaded<Arc<Whole>>> {
     let classes = classes(run);
     // These options need all code of the platform.
-    let all = args.rta || args.link_errors || args.world == Some(WorldArg::Declared);
+    let all = args.receivers().is_some() || args.link_errors || args.world == Some(WorldArg::Declared);
     let solve = reading != Reading::Functions;
     let reading = if all { Reading::All } else { reading };
     let (records, origins, mut known) = records(run, &classes, reading)?.known();
-    let request = args.rta.then(|| request(run.world(), &args.entry)).transpose()?;
+    let receivers = args.receivers();
+    let request = receivers.map(|_| request(run.world(), &args.entry)).transpose()?;
     let setup = Setup {
         options: options(run.world().release, args),
         packages: &run.closing.packages,
         entries: request.as_ref(),
+        receivers: receivers.unwrap_or(Receivers::Any),
         solve,
     };
     let whole = Whole::joined(records, &setup).map_err(|it| no_match(run, &known, it))?;
@@ -125,10 +127,11 @@ fn joined(run: &Run<'_>, args: &WorldArgs, reading: Reading) -> anyhow::Result<L
     }
     let faults = hierarchy_faults(&classes, &known, &whole);
     known.problems.extend(faults);
-    if args.rta {
+    if receivers.is_some() {
         if !whole.has_entries() {
             return Err(no_entry(run, &known));
         }
+        known.reaching_flag = args.reaching_flag();
         known.reached = Some(whole.reached().into_iter().collect());
     }
     Ok(Loaded { answers: Arc::new(whole), known })
@@ -175,7 +178,7 @@ pub(crate) fn fault_text(kind: ProblemKind, other: &str) -> Option<String> {
 ///
 /// # Errors
 /// When a thread cannot be started, when a pattern of `--entry` selects no method, or when there is no entry point.
-pub(crate) fn reached(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<Whole>> {
+pub(crate) fn reached(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<Arc<Whole>>> {
     let request = request(run.world(), &args.entry)?;
     let read = records(run, &classes(run), Reading::All)?;
     let known = Known { unread: read.unread, outcome: read.outcome, ..Known::default() };
@@ -183,13 +186,14 @@ pub(crate) fn reached(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<
         options: options(run.world().release, args),
         packages: &run.closing.packages,
         entries: Some(&request),
+        receivers: args.receivers().unwrap_or(Receivers::Any),
         solve: false,
     };
     let whole = Whole::joined(read.records, &setup).map_err(|it| no_match(run, &known, it))?;
     if !whole.has_entries() {
         return Err(no_entry(run, &known));
     }
-    Ok(Loaded { answers: whole, known })
+    Ok(Loaded { answers: Arc::new(whole), known })
 }
 
 /// Returns the error of a program without entry points. Prints first the classes that could not be read, because they
@@ -220,6 +224,7 @@ pub(crate) fn entries(run: &Run<'_>, args: &WorldArgs) -> anyhow::Result<Loaded<
         options: options(run.world().release, args),
         packages: &run.closing.packages,
         entries: Some(&request),
+        receivers: args.receivers().unwrap_or(Receivers::Any),
         solve: false,
     };
     let entries = ide::reached::entries(read.records, &setup).map_err(|it| no_match(run, &known, it))?;
@@ -276,9 +281,10 @@ pub(crate) fn check_paper(args: &WorldArgs) -> anyhow::Result<()> {
             "profile `paper` supports only `--world declared`, in which all class names and the hierarchy are known"
         );
     }
-    if args.assume.is_some() || args.link_errors || args.async_errors || args.system_assertions || args.rta {
+    let searches = args.receivers().is_some();
+    if args.assume.is_some() || args.link_errors || args.async_errors || args.system_assertions || searches {
         bail!(
-            "profile `paper` supports none of `--assume`, `--link-errors`, `--async-errors`, `--system-assertions` and `--rta`: its rules have no errors of the VM and no contracts of unseen code, and find call targets only from the class hierarchy"
+            "profile `paper` supports none of `--assume`, `--link-errors`, `--async-errors`, `--system-assertions`, `--rta` and `--entry`: its rules have no errors of the VM and no contracts of unseen code, and find call targets only from the class hierarchy"
         );
     }
     Ok(())
@@ -476,8 +482,8 @@ pub(crate) fn options(release: u16, args: &WorldArgs) -> WholeOptions {
     }
 }
 
-/// The assumption that the header of a result lists for `--rta`.
-pub(crate) const RTA: &str = compose::NARROWED;
+/// The assumption that the header of a result lists for `--rta` and for `--entry`.
+pub(crate) const REACHED: &str = compose::REACHED;
 
 /// Returns the header of a result that can be composed. Except in the open world, the header contains a hash of the
 /// names of classes and methods that the program defines.
@@ -508,7 +514,7 @@ pub(crate) fn header_of(
     let contract = "code that nobody has seen keeps its method's throws clause and lets out only unchecked exceptions besides";
     let mut assumptions = Vec::new();
     assumptions.extend(args.assume.map(|_| contract));
-    assumptions.extend(args.rta.then_some(RTA));
+    assumptions.extend(args.receivers().map(|_| REACHED));
     assumptions.extend(args.link_errors.then_some(compose::ALL_LINK_ERRORS));
     let mut header = run::header(world, command, &assumptions);
     header.assumptions.extend(closing.assumptions.iter().cloned());

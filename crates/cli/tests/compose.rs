@@ -678,7 +678,8 @@ fn the_layout_of_documents_does_not_matter() {
         let members = value.as_object().unwrap().iter().filter(|it| keep(it.0));
         members.map(|it| format!("{:?}:\n{:#}", it.0, it.1)).collect::<Vec<_>>().join(" , ")
     };
-    let after = ["methods", "failed_classes", "failed_methods", "notes", "interface", "quiet", "types"];
+    let after =
+        ["methods", "failed_classes", "failed_methods", "notes", "warnings", "interface", "quiet", "types"];
     let before = header(&|it| !after.contains(&it));
     let behind = header(&|it| after.contains(&it) && it != "methods");
     folder.write(

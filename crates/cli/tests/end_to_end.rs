@@ -76,6 +76,7 @@ fn a_graph_is_printed_as_blocks() {
         stdout,
         "\
 // ajar 0.1.0: no JDK; release 25; world open; VM errors: init, link
+// ! may be thrown by code that was read, ? by code that was not; C+ means C or a subclass; -> leads to
 
 shop.Order.average()  Order.java:24-26
   B0 entry, pc 1..13, line 24
@@ -101,6 +102,8 @@ shop.Order.average()  Order.java:24-26
   may leave by: java.lang.NullPointerException, and unknown exceptions
 
 // provides 1 method
+// 1 method: 1 may also throw unknown exceptions
+//   unknown in 1 method: java.util.List is missing
 "
     );
 }
@@ -142,7 +145,7 @@ fn an_unreadable_class_affects_only_itself() {
     assert_eq!(value["methods"].as_array().unwrap().len(), 6);
     assert_eq!(value["failed_classes"][0]["place"], "broken/shop/Cut.class");
     assert!(stderr.contains("error: broken/shop/Cut.class: "), "{stderr}");
-    assert!(stderr.contains("1 class and the code of 0 methods could not be read"), "{stderr}");
+    assert!(stderr.contains("unreadable, and therefore not in the result: 1 class\n"), "{stderr}");
 }
 
 #[test]
@@ -257,6 +260,9 @@ fn config_shows_the_origins_of_settings() {
 fn help_shows_an_example_and_shells_get_completions() {
     let project = Project::new();
     assert!(project.fine(&["--help"]).0.contains("ajar cfg app.jar -cp"));
+    for command in ["cfg", "calls", "throws", "explain"] {
+        assert!(project.fine(&[command, "--help"]).0.contains("Marks: `"), "{command}");
+    }
     assert!(project.fine(&["completions", "bash"]).0.contains("_ajar"));
 }
 
@@ -336,4 +342,114 @@ shop.Order.average()
             .wrong(&["explain", "app", "-m", "shop.Order.average", "--output-format", "dot"])
             .contains("jsonl")
     );
+}
+
+#[test]
+fn a_library_that_does_not_exist_is_a_warning() {
+    let project = Project::new();
+    for absent in ["gone.jar", "gone/*"] {
+        let (stdout, stderr) = project.fine(&["throws", "app", "-cp", absent, "--output-format", "json"]);
+        let wanted = format!("warning: {absent}: the entry of the class path does not exist and is left out");
+        assert!(stderr.starts_with(&wanted) && stderr.lines().count() == 1, "{stderr}");
+        let value: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+        assert_eq!(value["warnings"][0]["place"], absent);
+        assert_eq!(value["failed_classes"].as_array().unwrap().len(), 0);
+        let out = project.run(&["throws", "app", "-cp", absent, "--output-format", "json", "--strict"]);
+        assert_eq!((out.status.code(), text(&out.stdout)), (Some(2), stdout));
+        assert!(text(&out.stderr).contains("1 part of the input is left out"), "{}", text(&out.stderr));
+    }
+    assert_eq!(project.run(&["bir", "broken", "app", "--strict"]).status.code(), Some(2));
+    assert_eq!(project.run(&["bir", "app", "second", "--strict"]).status.code(), Some(0));
+}
+
+#[test]
+fn source_files_are_refused_with_advice() {
+    let project = Project::new();
+    project.write("Order.java", b"class Order {}");
+    for command in [&["cfg", "Order.java"][..], &["watch", "throws", "Order.java"]] {
+        let stderr = project.wrong(command);
+        assert!(stderr.contains("Java source") && stderr.contains("javac -d classes Order.java"), "{stderr}");
+    }
+}
+
+#[test]
+fn a_method_that_lets_nothing_out_is_explained() {
+    let project = Project::new();
+    let (stdout, _) = project.fine(&["explain", "app", "-m", "shop.Order.total"]);
+    assert!(
+        stdout.ends_with(
+            "\
+shop.Order.total()
+  lets no exception out
+      <- 1 check of its code cannot fail: the value is the receiver
+
+"
+        ),
+        "{stdout}"
+    );
+    let (json, _) = project.fine(&["explain", "app", "-m", "shop.Order.total", "--output-format", "json"]);
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let [it] = &value["explanations"].as_array().unwrap()[..] else { panic!("{json}") };
+    assert_eq!((&it["record"], &it["code"]), (&"nothing".into(), &"present".into()));
+    assert_eq!(it["proved"], serde_json::json!([{ "fact": "receiver", "checks": 1 }]));
+    let stderr = project.wrong(&["explain", "app", "-m", "shop.Order.total@2"]);
+    assert_eq!(
+        stderr,
+        "error: shop.Order.total() has no instruction at pc 2: the instruction before is at pc 1; the last one is at pc 4\n"
+    );
+    let (_, stderr) = project.fine(&["explain", "app", "-m", "shop.Order.total@0"]);
+    assert!(stderr.contains("raises no exception and makes no call"), "{stderr}");
+}
+
+#[test]
+fn methods_of_libraries_are_explained() {
+    let project = Project::new();
+    project.write("lib/q/L.class", &library());
+    let of_library = ["-cp", "lib", "-m", "q.L.fail"];
+    let (stdout, _) = project.fine(&[&["explain", "app"], &of_library[..]].concat());
+    assert!(
+        stdout.contains("q.L.fail()  (a method of a library)\n  ! java.lang.ArithmeticException"),
+        "{stdout}"
+    );
+    let (stdout, _) = project.fine(&[&["entries", "app"], &of_library[..]].concat());
+    assert!(stdout.contains("q.L.fail()  (a method of a library)\n  <- unseen code may run"), "{stdout}");
+    let stderr = project.wrong(&[&["throws", "app"], &of_library[..]].concat());
+    assert!(
+        stderr.contains("but q.L.fail() of a library does") && stderr.contains("ajar explain"),
+        "{stderr}"
+    );
+}
+
+fn library() -> Vec<u8> {
+    let text = ".class public super q/L\n.method public static fail()V\n iconst_1\n iconst_0\n idiv\n pop\n return\n.end\n";
+    test_utils::asm::assemble(text).unwrap().remove(0).bytes
+}
+
+/// Two methods that differ only in their return type.
+#[test]
+fn bridges_are_printed_with_their_return_type() {
+    let project = Project::new();
+    let text = ".class public super q/B\n.method public static m()Ljava/lang/Object;\n invokestatic q/B.m()Ljava/lang/String;\n areturn\n.end\n.method public static m()Ljava/lang/String;\n aconst_null\n areturn\n.end\n";
+    project.write("b/q/B.class", &test_utils::asm::assemble(text).unwrap().remove(0).bytes);
+    let (stdout, _) = project.fine(&["calls", "b"]);
+    assert!(stdout.contains("q.B.m(): java.lang.Object\n"), "{stdout}");
+    assert!(stdout.contains("-> q.B.m(): java.lang.String\n"), "{stdout}");
+    assert!(project.fine(&["bir", "b"]).0.contains("// q.B.m(): java.lang.String\n"));
+}
+
+#[test]
+fn edges_are_compared_with_a_saved_answer() {
+    let project = Project::new();
+    for format in ["edges", "jsonl"] {
+        project.fine(&["calls", "app", "--output-format", format, "-o", "saved"]);
+        let (same, stderr) = project.fine(&["calls", "app", "--against", "saved"]);
+        assert!(same.ends_with("\n\n// 0 edges came, 0 went\n"), "{same}");
+        assert_eq!(stderr, "");
+        let (changed, stderr) = project.fine(&["calls", "app", "--against", "saved", "--world", "closed"]);
+        assert!(changed.contains("  - -> ? (interface, outside:java/util/List)"), "{changed}");
+        assert!(stderr.contains("only the saved answer has: profile: jvm; world: open"), "{stderr}");
+    }
+    project.write("other", b"hello\n");
+    let stderr = project.wrong(&["calls", "app", "--against", "other"]);
+    assert!(stderr.contains("other: line 1 is not part of an answer"), "{stderr}");
 }

@@ -366,6 +366,28 @@ fn narrowed_calls_are_among_all() {
     }
 }
 
+/// Without `--rta`, a search reaches at least as much, and narrows no call.
+#[test]
+fn class_hierarchy_analysis_reaches_more_than_rapid_type_analysis() {
+    let folder = data("observed");
+    let from_app = ["--entry", "app"];
+    for world in ["closed", "declared", "open"] {
+        let flags = ["--jdk", "none", "--world", world];
+        let all = targets(&flags, &[&folder]);
+        let wide = targets(&[&flags[..], &from_app].concat(), &[&folder]);
+        let narrow = targets(&[&flags[..], &from_app, &["--rta"]].concat(), &[&folder]);
+        assert!(wide.iter().all(|it| all[it.0] == *it.1), "{world}: a call is narrowed");
+        assert!(narrow.iter().all(|it| it.1.is_subset(&wide[it.0])), "{world}");
+        // In the closed world, methods that nothing calls are left out.
+        assert_eq!(world == "closed", wide.len() < all.len(), "{world}: {} {}", wide.len(), all.len());
+        assert!(narrow.len() <= wide.len());
+    }
+    let entries = ["--entry", "P14EvenOdd.even"];
+    let few = targets(&[&["--jdk", "none", "--world", "closed"], &entries[..]].concat(), &[&folder]);
+    assert!(few.keys().any(|it| it.0.starts_with("P14EvenOdd.even(")), "{few:?}");
+    assert!(!few.keys().any(|it| it.0.starts_with("P14EvenOdd.main(")), "{few:?}");
+}
+
 #[test]
 fn ways_lead_from_entry_points() {
     let folder = data("observed");

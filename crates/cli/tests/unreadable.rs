@@ -53,7 +53,7 @@ fn every_command_reports_each_unreadable_class_once() {
         "error: modules/m/module-info.class: ",
         "error: lib/q/Gone.class: ",
         "error: app/p/Cut.class: ",
-        "3 classes and the code of 0 methods could not be read; the result does not contain them",
+        "unreadable, and therefore not in the result: 3 classes",
     ];
     assert_eq!(reported.len(), starts.len(), "{reported:#?}");
     for start in starts {

@@ -29,8 +29,8 @@ use types::NameId;
 /// The assumption that documents contain if they were extracted with `--link-errors`.
 pub const ALL_LINK_ERRORS: &str = "errors of linking are counted for classes that are absent too";
 
-/// The assumption that documents contain if they were extracted with `--rta`.
-pub const NARROWED: &str = "reflection, serialization, handles that code looks up, unknown bootstrap methods and natives of unknown effect run nothing that is not reached otherwise from the entry points";
+/// The assumption that documents contain if they were extracted with `--rta` or `--entry`.
+pub const REACHED: &str = "reflection without class constants, object streams of the JDK itself, method handles that code looks up, unknown bootstrap methods and native methods of unknown effect run nothing that is not reached otherwise from the entry points";
 
 /// The header members that must be equal in all parts of a program, each with its name for messages.
 const SETTINGS: [(&str, &str); 7] = [
@@ -81,12 +81,12 @@ pub struct Composer {
     /// Each is a pair of the place of the first document and a description.
     broken: Vec<(String, String)>,
     /// The concatenated lists of all documents, for each name in [`LEFT_OUT`].
-    left_out: [Vec<Json>; 3],
+    left_out: [Vec<Json>; 4],
 }
 
 /// The names of the lists at the end of each document. The composed document has the concatenation of the lists of
 /// all documents.
-const LEFT_OUT: [&str; 3] = ["failed_classes", "failed_methods", "notes"];
+const LEFT_OUT: [&str; 4] = ["failed_classes", "failed_methods", "warnings", "notes"];
 
 impl Composer {
     /// Creates an empty composition. `version` is the version of ajar. Documents of other versions are refused,
@@ -284,9 +284,9 @@ impl Composer {
             }
         }
         let assumed = header.get("assumptions").map(Json::items).unwrap_or_default();
-        if assumed.iter().any(|it| it.text() == Some(NARROWED.as_bytes())) {
+        if assumed.iter().any(|it| it.text() == Some(REACHED.as_bytes())) {
             return Err(
-                "the document covers only the methods reached in its own part (--rta), and other parts may reach more; extract the document again without --rta"
+                "the document covers only the methods reached in its own part (--rta or --entry), and other parts may reach more; extract the document again without --rta and --entry"
                     .to_owned(),
             );
         }

@@ -158,10 +158,10 @@ impl<'a> Owners<'a> {
         }
         if let Some((entry, text)) = first {
             let more = gone.iter().filter(|it| **it).count() - 1;
-            let more = if more == 0 {
-                String::new()
-            } else {
-                format!("; {more} more classes of this container are also left out")
+            let more = match more {
+                0 => String::new(),
+                1 => "; 1 more class of this container is also left out".to_owned(),
+                _ => format!("; {more} more classes of this container are also left out"),
             };
             problems.push(Problem::note(container.display(entry), format!("{text}{more}")));
         }

@@ -19,6 +19,8 @@ pub enum Severity {
     /// The input is irregular, but is treated as by the JVM: no class that the JVM would find is left out because of
     /// this.
     Note,
+    /// A part of the input does not exist and is left out, as by the JVM. Classes of it are missing.
+    Warning,
     /// A part of the input could not be read. [`Problem::what`] describes the fault, and what was left out or assumed
     /// because of it.
     Error,
@@ -28,6 +30,11 @@ impl Problem {
     /// Creates a problem of severity [`Severity::Note`].
     pub fn note(place: impl Into<String>, what: impl Into<String>) -> Problem {
         Problem { place: place.into(), what: what.into(), severity: Severity::Note }
+    }
+
+    /// Creates a problem of severity [`Severity::Warning`].
+    pub fn warning(place: impl Into<String>, what: impl Into<String>) -> Problem {
+        Problem { place: place.into(), what: what.into(), severity: Severity::Warning }
     }
 
     /// Creates a problem of severity [`Severity::Error`].
@@ -40,6 +47,7 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let severity = match self.severity {
             Severity::Note => "note",
+            Severity::Warning => "warning",
             Severity::Error => "error",
         };
         write!(f, "{severity}: {}: {}", self.place, self.what)

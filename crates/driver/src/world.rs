@@ -77,7 +77,13 @@ pub(crate) fn load_from(spec: &WorldSpec, disk: &mut dyn Disk) -> anyhow::Result
     let feature = jdk.as_ref().and_then(|(info, _)| info.feature);
     let release = spec.release.or(feature).unwrap_or(DEFAULT_RELEASE);
     let inputs = expand(&spec.inputs, disk)?;
-    let class_path = expand(&spec.class_path, disk)?;
+    let mut class_path = Vec::new();
+    for entry in &spec.class_path {
+        match expand(std::slice::from_ref(entry), disk) {
+            Ok(it) => class_path.extend(it),
+            Err(_) => problems.push(not_there(entry.as_str(), "entry of the class path")),
+        }
+    }
     let modules = homes::module_files(&spec.module_path, disk, &mut problems);
     let mut opener = Opener::new(release, disk);
     (opener.app, opener.modules) = (real_paths(&inputs), real_paths(&modules));
@@ -87,19 +93,13 @@ pub(crate) fn load_from(spec: &WorldSpec, disk: &mut dyn Disk) -> anyhow::Result
     for entry in class_path {
         // The JVM ignores class-path entries that do not exist. They are ignored here, too, but reported.
         if let Err(error) = opener.open(entry.as_std_path(), Role::Lib) {
-            let error = format!("{error:#}");
-            let why = error.strip_prefix(&format!("{entry}: ")).unwrap_or(&error);
-            let what = format!("the entry of the class path is left out, so its classes are missing: {why}");
-            opener.problems.push(Problem::error(entry.as_str(), what));
+            opener.problems.push(left_out(entry.as_str(), "entry of the class path", &error));
         }
     }
     opener.end_class_path();
     for module in &modules {
         if let Err(error) = opener.open(module.as_std_path(), Role::Lib) {
-            let error = format!("{error:#}");
-            let why = error.strip_prefix(&format!("{module}: ")).unwrap_or(&error);
-            let what = format!("the module is left out, so its classes are missing: {why}");
-            opener.problems.push(Problem::error(module.as_str(), what));
+            opener.problems.push(left_out(module.as_str(), "module", &error));
         }
     }
     if let Some((_, files)) = &jdk {
@@ -116,6 +116,22 @@ pub(crate) fn load_from(spec: &WorldSpec, disk: &mut dyn Disk) -> anyhow::Result
         manifest_exports: opener.manifest_exports,
         problems,
     })
+}
+
+/// Returns the problem of a library that cannot be opened and is left out. `what` says what kind of library it is.
+fn left_out(place: &str, what: &str, error: &anyhow::Error) -> Problem {
+    let is_absent = |it: &std::io::Error| it.kind() == std::io::ErrorKind::NotFound;
+    if error.chain().filter_map(|it| it.downcast_ref()).any(is_absent) {
+        return not_there(place, what);
+    }
+    let error = format!("{error:#}");
+    let why = error.strip_prefix(&format!("{place}: ")).unwrap_or(&error);
+    Problem::error(place, format!("the {what} is left out, so its classes are missing: {why}"))
+}
+
+/// Returns the problem of a library that does not exist.
+fn not_there(place: &str, what: &str) -> Problem {
+    Problem::warning(place, format!("the {what} does not exist and is left out, so its classes are missing"))
 }
 
 /// Opens an archive with the display path `name` from its bytes, as part of the program. Returns its containers and

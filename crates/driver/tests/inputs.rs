@@ -284,9 +284,12 @@ fn a_missing_input_is_an_error_and_a_missing_class_path_entry_is_a_problem() {
         it.load(&it.spec(&["A.class"], &["x.jar"])),
         format!(
             "app ROOT/A.class\n  |ROOT/A.class = a\n\
-             error: ROOT/x.jar: the entry of the class path is left out, so its classes are missing: {missing}\nrelease 25\n"
+             warning: ROOT/x.jar: the entry of the class path does not exist and is left out, so its classes are missing\nrelease 25\n"
         )
     );
+    // The entry exists, but cannot be opened.
+    let text = it.load(&it.spec(&["A.class"], &["text.jar"]));
+    assert!(text.contains("error: ROOT/text.jar: the entry of the class path is left out"), "{text}");
 }
 
 #[test]

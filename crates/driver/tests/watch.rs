@@ -527,7 +527,7 @@ fn what_was_missing_on_the_class_path_is_added_when_it_appears() {
         it.write("app.jar", &zip(&[("META-INF/MANIFEST.MF", manifest)]));
         let mut watched = it.watch(&["in", "app.jar"], &["far/below/classes"]);
         assert!(
-            watched.has("far/below/classes: the entry of the class path is left out"),
+            watched.has("far/below/classes: the entry of the class path does not exist and is left out"),
             "{}",
             watched.text()
         );

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use crate::form::Format;
 use crate::frame::{Header, Trailer, header_members, trailer_members};
-use crate::{call_graph, call_graphml, dot, graphml};
+use crate::{call_edges, call_graph, call_graphml, dot, graphml};
 
 /// Appends the header as the first line of JSON lines.
 pub(crate) fn header_line(out: &mut Vec<u8>, header: &Header) {
@@ -51,6 +51,7 @@ impl<W: Write> Document<W> {
             }
             Format::GraphMl if one_graph => call_graphml::begin(&mut text, header),
             Format::GraphMl => graphml::header(&mut text, header),
+            Format::Edges => call_edges::begin(&mut text, header),
         }
         out.write_all(&text)?;
         Ok(Document { out, format, empty: true, one_graph, nodes: call_graphml::Nodes::default() })
@@ -103,6 +104,7 @@ impl<W: Write> Document<W> {
                 }
                 graphml::trailer(&mut text, trailer);
             }
+            Format::Edges => call_edges::end(&mut text, trailer),
         }
         self.out.write_all(&text)?;
         self.out.flush()?;

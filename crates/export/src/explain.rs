@@ -1,11 +1,12 @@
 //! Explanations as JSON objects: the chain of facts that leads to an exception or a call.
 
 use ide::explain::{ExplainedCall, ExplainedException, Explanation, Fact, Spot};
+use ide::silent::{CodeKind, ProofKind, Silent};
 use ide::{Call, CallWord, MethodName, Origin, Step};
 
 use crate::form::Format;
-use crate::json::{array, boolean, key, method_name, optional_number, string, texts};
-use crate::json_whole::{call_members, open_set, optional_name, part, step_name, step_word, why_word};
+use crate::json::{array, boolean, key, method_name, number, optional_number, string, texts};
+use crate::json_whole::{call_members, open_set, optional_name, part, parts, step_name, step_word, why_word};
 
 /// Appends an explanation. Appends nothing for graph formats, which cannot represent explanations.
 pub fn explanation_fragment(out: &mut Vec<u8>, format: Format, it: &Explanation) {
@@ -18,6 +19,7 @@ pub fn explanation_fragment(out: &mut Vec<u8>, format: Format, it: &Explanation)
         Explanation::Exception(it) => exception(out, it),
         Explanation::Call(it) => call(out, it),
         Explanation::Unreached(it) => unreached(out, *it),
+        Explanation::Silent(it) => silent(out, it),
     }
     out.push(b'}');
     if format == Format::JsonLines {
@@ -29,6 +31,48 @@ fn unreached(out: &mut Vec<u8>, method: MethodName) {
     string(out, "unreached");
     key(out, "method");
     method_name(out, method);
+}
+
+fn silent(out: &mut Vec<u8>, it: &Silent) {
+    string(out, "nothing");
+    key(out, "method");
+    method_name(out, it.method);
+    key(out, "code");
+    string(
+        out,
+        match it.code {
+            CodeKind::Present => "present",
+            CodeKind::Promise => "ghost",
+            CodeKind::Native => "native",
+            CodeKind::Abstract => "abstract",
+        },
+    );
+    key(out, "proved");
+    array(out, &it.proved, |out, &(proof, n)| {
+        out.push(b'{');
+        key(out, "fact");
+        string(out, proof_word(proof));
+        key(out, "checks");
+        number(out, n as i64);
+        out.push(b'}');
+    });
+    key(out, "caught");
+    parts(out, &it.caught);
+    key(out, "calls");
+    array(out, &it.calls, |out, it| method_name(out, *it));
+}
+
+fn proof_word(it: ProofKind) -> &'static str {
+    match it {
+        ProofKind::Receiver => "receiver",
+        ProofKind::Created => "created",
+        ProofKind::Tested => "tested",
+        ProofKind::Constant => "constant",
+        ProofKind::Caught => "caught",
+        ProofKind::Length => "length",
+        ProofKind::Type => "type",
+        ProofKind::EveryPath => "every-path",
+    }
 }
 
 fn exception(out: &mut Vec<u8>, it: &ExplainedException) {

@@ -11,6 +11,9 @@ pub enum Format {
     Dot,
     /// GraphML: for `ajar cfg`, one `graph` per method; for `ajar calls`, one graph for all methods.
     GraphMl,
+    /// For `ajar calls`: one line for each edge of the call graph ([`crate::call_edges`]). Other commands do not have
+    /// this format.
+    Edges,
 }
 
 /// The meaning of a node in a drawn graph.

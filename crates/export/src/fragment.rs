@@ -4,7 +4,7 @@ use ide::answer::{ClassAnswer, MethodAnswer};
 use ide::{Call, Graph, MethodName, Throws};
 
 use crate::form::{Format, Nodes};
-use crate::{call_graph, call_graphml, dot, graphml, json_method, json_whole};
+use crate::{call_edges, call_graph, call_graphml, dot, graphml, json_method, json_whole};
 
 /// Appends the graphs of the methods of a class that have code. `number` is the number of the class in the run,
 /// which is part of GraphML ids. `nodes` is used for Graphviz only.
@@ -26,6 +26,7 @@ pub fn cfg_fragment(
             }
             Format::Dot => dot::method(out, nodes, class, method, graph),
             Format::GraphMl => graphml::method(out, number, i, class, method, graph),
+            Format::Edges => {}
         }
     }
 }
@@ -61,6 +62,7 @@ pub fn calls_fragment(
         }
         Format::Dot => calls.iter().for_each(|it| call_graph::edges(out, it.0, &it.2)),
         Format::GraphMl => calls.iter().for_each(|it| call_graphml::edges(out, it.0, it.1, &it.2)),
+        Format::Edges => calls.iter().for_each(|it| call_edges::edges(out, it.0, it.1, &it.2)),
     }
 }
 

@@ -39,6 +39,8 @@ pub struct Trailer {
     pub failed_methods: Vec<FailedMethod>,
     /// Notes about the inputs, each with the place and the text.
     pub notes: Vec<(String, String)>,
+    /// Parts of the input that do not exist and are left out, as by the JVM; each with the place and the text.
+    pub warnings: Vec<(String, String)>,
     /// The interface of the graphs; `None` for documents without graphs.
     pub interface: Option<Interface>,
 }
@@ -163,15 +165,17 @@ pub(crate) fn trailer_members(out: &mut Vec<u8>, trailer: &Trailer) {
         string(out, it.fault.jvms);
         out.push(b'}');
     });
-    key(out, "notes");
-    array(out, &trailer.notes, |out, (place, text)| {
-        out.push(b'{');
-        key(out, "place");
-        string(out, place);
-        key(out, "text");
-        string(out, text);
-        out.push(b'}');
-    });
+    for (name, list) in [("notes", &trailer.notes), ("warnings", &trailer.warnings)] {
+        key(out, name);
+        array(out, list, |out, (place, text)| {
+            out.push(b'{');
+            key(out, "place");
+            string(out, place);
+            key(out, "text");
+            string(out, text);
+            out.push(b'}');
+        });
+    }
     if let Some(it) = &trailer.interface {
         interface_members(out, it);
     }
@@ -224,5 +228,6 @@ pub(crate) fn trailer_lines(trailer: &Trailer) -> Vec<String> {
         .iter()
         .map(|FailedMethod { place, method, fault }| format!("failed method: {place}: {method}: {fault}"));
     let notes = trailer.notes.iter().map(|(place, text)| format!("note: {place}: {text}"));
-    classes.chain(methods).chain(notes).collect()
+    let warnings = trailer.warnings.iter().map(|(place, text)| format!("warning: {place}: {text}"));
+    classes.chain(methods).chain(notes).chain(warnings).collect()
 }

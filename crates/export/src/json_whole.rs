@@ -141,24 +141,25 @@ pub(crate) fn step_name(it: Step) -> Option<Named> {
         Step::Initializer(it) | Step::Glue(it) => Some(Named::Class(it)),
         Step::Raised(Origin::NativeRow(it) | Origin::Signature(it)) => Some(Named::Method(it)),
         Step::Raised(_) => None,
-        Step::Open(it) => named(it),
+        Step::Open(it) => why_named(it),
     }
 }
 
 /// Appends the reason why an answer is open.
 pub(crate) fn why(out: &mut Vec<u8>, it: Why) {
-    reason(out, why_word(it), named(it));
+    reason(out, why_word(it), why_named(it));
 }
 
 /// Returns the class or method named by the reason why an answer is open; `None` if the reason names none.
 pub(crate) fn why_name(it: Why) -> Option<String> {
-    named(it).map(|it| match it {
+    why_named(it).map(|it| match it {
         Named::Class(it) => it.to_string(),
         Named::Method(it) => it.to_string(),
     })
 }
 
-fn named(it: Why) -> Option<Named> {
+/// Returns the class or method named by the reason why an answer is open; `None` if the reason names none.
+pub(crate) fn why_named(it: Why) -> Option<Named> {
     match it {
         Why::Outside(it) | Why::Overridable(it) | Why::Initializer(it) => Some(Named::Class(it)),
         Why::SignaturePolymorphic | Why::Function | Why::Reflection => None,

@@ -7,6 +7,7 @@
 //!
 //! `schemas/` contains the JSON Schemas of the output, against which the tests validate.
 
+pub mod call_edges;
 pub mod document;
 pub mod entries;
 pub mod explain;

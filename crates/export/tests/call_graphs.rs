@@ -195,6 +195,29 @@ fn graphml_has_the_edges_of_the_json_form() {
 }
 
 #[test]
+fn the_list_of_edges_is_that_of_the_json_form() {
+    let text = document(Format::Edges);
+    let (header, lines): (Vec<&str>, Vec<&str>) = text.lines().partition(|it| it.starts_with("# "));
+    assert!(header[0].starts_with("# ajar 0.0.0 calls") && text.starts_with("# "), "{header:?}");
+    let name = |it: &str| -> String {
+        serde_json::from_str(&format!("\"{it}\"").replace("\\ud800", "\\\\ud800")).unwrap()
+    };
+    let shown = |it: &str| name(it).replace('\u{1}', "\\u0001").replace('\n', "\\n");
+    let mut edges = Vec::new();
+    for line in lines {
+        let [caller, pc, callee, kind, note] = line.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("{line}");
+        };
+        let callee = if callee == "?" { "open".to_owned() } else { shown(callee) };
+        assert_eq!(callee == "open", !["", "possible"].contains(&note), "{line}");
+        edges.push((shown(caller), callee, kind.to_owned(), pc.parse().ok(), note == "possible"));
+    }
+    edges.sort();
+    assert!(edges.len() > 100);
+    assert_eq!(edges, json_edges());
+}
+
+#[test]
 fn graphviz_has_the_edges_of_the_json_form() {
     let text = document(Format::Dot);
     let wanted: BTreeSet<(String, String)> =

@@ -35,6 +35,7 @@ fn trailer(method: MethodName) -> Trailer {
         }],
         failed_methods: vec![FailedMethod { place: place(), method, fault }],
         notes: vec![("a.jar".to_owned(), "odd".to_owned())],
+        warnings: vec![("lib/gone.jar".to_owned(), "the entry does not exist".to_owned())],
         interface: None,
     }
 }

@@ -136,6 +136,7 @@ fn every_line_keeps_the_schema() {
             "edge",
             "explained call",
             "explained exception",
+            "explained nothing",
             "explained unreached",
             "explanation",
             "glue",

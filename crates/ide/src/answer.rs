@@ -178,6 +178,12 @@ pub fn class_name(bytes: &[u8]) -> Option<Text> {
     analysis::parts::class_name(bytes).map(|it| Text(it.bytes()))
 }
 
+/// The pcs at which the instructions of a method of the class in `bytes` begin; empty if the method has no readable
+/// code.
+pub fn instruction_starts(bytes: &[u8], method: &MethodName) -> Vec<u16> {
+    ClassParts::read_structure(bytes).map_or_else(|_| Vec::new(), |it| it.instruction_starts(method))
+}
+
 /// The methods that the class in `bytes` declares, in file order; empty if the class cannot be read.
 pub fn declared_methods(bytes: &[u8]) -> Vec<MethodName> {
     let Ok(parts) = ClassParts::read(bytes) else { return Vec::new() };

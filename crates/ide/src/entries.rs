@@ -2,7 +2,7 @@
 
 pub use analysis::whole::reach::entries::Declared;
 pub use analysis::whole::reach::request::EntryRequest;
-pub use analysis::whole::reachable::EntryReason;
+pub use analysis::whole::reachable::{EntryReason, Receivers};
 
 use crate::MethodName;
 

@@ -7,13 +7,15 @@ use analysis::definitions::instrs_at;
 use analysis::parts::MethodCode;
 use analysis::whole::answers::{Call, Origin, Step};
 use analysis::whole::explain::{Bodies, Way};
+use analysis::whole::graph::Graph;
 use analysis::whole::receivers::{Receiver, Selector};
 use bir::body::InstrId;
 use bir::print;
 use flow::universe::Part;
 use program::names::{MethodName, Text};
 
-use crate::whole::{Whole, WorkerSets};
+use crate::silent::{Silent, silent};
+use crate::whole::{Whole, WorkerSets, is_native};
 
 /// A position in the code.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -86,6 +88,8 @@ pub enum Explanation {
     Call(ExplainedCall),
     /// The method is not reached from the entry points.
     Unreached(MethodName),
+    /// The method lets no exception out.
+    Silent(Silent),
 }
 
 /// The part of a method that is to be explained.
@@ -117,6 +121,11 @@ impl Scope<'_> {
         self.target.is_some() || self.pc.is_some() && self.exception.is_none()
     }
 
+    /// Whether the method as a whole is explained: all exceptions that it lets out.
+    pub(crate) fn is_whole_method(&self) -> bool {
+        self.pc.is_none() && self.exception.is_none() && self.target.is_none()
+    }
+
     /// Whether exceptions are explained: yes unless `target` is given.
     pub(crate) fn explains_exceptions(&self) -> bool {
         self.target.is_none()
@@ -130,6 +139,7 @@ impl Explanation {
             Explanation::Exception(it) => it.spot.method,
             Explanation::Call(it) => it.spot.method,
             Explanation::Unreached(it) => *it,
+            Explanation::Silent(it) => it.method,
         }
     }
 
@@ -161,6 +171,7 @@ impl Explanation {
                 targets: it.targets.clone(),
             }),
             Explanation::Unreached(it) => Explanation::Unreached(*it),
+            Explanation::Silent(it) => Explanation::Silent(it.clone()),
         }
     }
 }
@@ -205,6 +216,20 @@ impl Whole {
         let receivers = |selector, target| self.selecting(method, selector, target, scope.receivers);
         calls_explained(sources, scope, calls, &receivers)
     }
+}
+
+/// Returns the reason why a method lets no exception out. To be called only for such methods.
+pub(crate) fn explained_silence(
+    whole: &Whole,
+    work: &mut WorkerSets,
+    sources: &mut dyn Sources,
+    method: MethodName,
+) -> Silent {
+    let own = sources.code(method);
+    let code = own.as_ref().map(|it| &*it.code);
+    let calls = code.map_or_else(Vec::new, |it| whole.calls(method, it));
+    let graph = code.map_or_else(Graph::default, |it| whole.graph(work, method, it, false));
+    silent(method, code, (&calls, &graph), (whole.is_ghost(method), is_native(whole, method)))
 }
 
 /// Returns the explanations of the exceptions that leave a method, or that its instruction `at` raises. `ways` holds

@@ -1,19 +1,22 @@
 //! Explanations from the database. Reasons are memoized queries, while positions of code are read separately, so code
 //! that only moves recomputes no reason.
 
-use analysis::answers::calls;
+use analysis::answers::{calls, graphs};
 use analysis::definitions::{ClassOrigin, PlacedCode, origin, placed_code};
-use analysis::facts::facts;
-use analysis::input::World;
+use analysis::facts::{Code, facts};
+use analysis::input::{Profile, World};
 use analysis::keys::{ReasonQuestion, ReceiverQuestion};
+use analysis::propagated::record;
 use analysis::reasons::reasons;
 use analysis::receivers::receivers;
+use program::input::ClassFile;
 use program::names::MethodName;
 use vfs::file::FileId;
 
 use crate::db::RootDatabase;
 use crate::explain::{Explanation, Scope, Sources, calls_explained, ways_explained};
 use crate::host::{Analysis, Cancellable, Definition};
+use crate::silent::silent;
 
 /// Maps definitions of classes to paths of class files. The client that reports changes to the database implements
 /// this trait.
@@ -63,11 +66,29 @@ impl Analysis {
                 let asked = ReasonQuestion::new(db, class, method, scope.pc, scope.exception);
                 let reasons = reasons(db, asked);
                 let explained = ways_explained(&mut sources, method, reasons.at, reasons.ways.clone());
+                let is_silent = explained.is_empty()
+                    && scope.is_whole_method()
+                    && world.settings(db).profile == Profile::Jvm;
                 acc.extend(explained.into_iter().map(Explanation::Exception));
+                acc.extend(is_silent.then(|| silence(db, class, method, index)).flatten());
             }
             Some(acc)
         })
     }
+}
+
+/// Returns the reason why the method with this index lets no exception out.
+fn silence(db: &RootDatabase, class: ClassFile, method: MethodName, index: usize) -> Option<Explanation> {
+    let fact = facts(db, class).as_ref().ok()?.methods.get(index)?;
+    let code = match &fact.code {
+        Code::Known(it) => Some(&**it),
+        Code::None | Code::Failed => None,
+    };
+    let calls = calls(db, class).get(index).cloned().unwrap_or_default();
+    let graph = graphs(db, class).get(index).cloned().unwrap_or_default();
+    let outline = record(db, class).as_ref()?.outline();
+    let is_ghost = outline.ghost.is_some() || outline.methods.get(index)?.ghost.is_some();
+    Some(Explanation::Silent(silent(method, code, (&calls, &graph), (is_ghost, fact.flags.is_native()))))
 }
 
 /// Access to the code of all classes of the program.

@@ -22,6 +22,7 @@ pub mod module;
 pub mod profile;
 pub mod reached;
 pub mod session;
+pub mod silent;
 pub mod whole;
 
 mod db;
@@ -29,6 +30,7 @@ mod inputs;
 mod lists;
 
 pub use analysis::definitions::PlacedCode;
+pub use analysis::described::Described;
 pub use analysis::fault::Fault;
 pub use analysis::input::{ClassSource, Contents, Profile, Settings};
 pub use analysis::interface::Needs;
@@ -55,6 +57,6 @@ pub use flow::facts::MethodFacts;
 pub use flow::universe::Part;
 pub use program::hierarchy::{Owner, ProblemKind};
 pub use program::input::{Role, WorldKind};
-pub use program::names::{Human, MethodName, Text};
+pub use program::names::{Human, MethodName, Text, WithResult};
 pub use vfs::file::FileId;
 pub use vfs::identity::EntryIdentity;

@@ -5,24 +5,27 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use analysis::definitions::instrs_at;
+use analysis::described::{Described, described};
 use analysis::fault::Fault;
-use analysis::interface::{self, Needs};
+use analysis::interface::{self, Needs, has_twin};
 use analysis::paper::answers::Paper;
 use analysis::paper::environment::{Record, api_record, record};
 use analysis::parts::Scratch;
 use analysis::parts::{ClassParts, MethodCode, PartOptions, StageTimes, Wanted};
 use analysis::whole::answers::{Call, Throws};
 use analysis::whole::graph::Graph;
-use flow::universe::Universe;
+use flow::universe::{Part, Universe};
 use program::hierarchy::Hierarchy;
+use program::input::Role;
 use program::names::{MethodName, Text};
 use rustc_hash::FxHashSet;
 
 use crate::answer::{ClassAnswer, answer_of};
 use crate::explain::{
-    ExplainedCall, ExplainedException, Explanation, Scope, Sources, calls_explained, ways_explained,
+    ExplainedCall, ExplainedException, Explanation, Scope, Sources, calls_explained, explained_silence,
+    ways_explained,
 };
-use crate::whole::{Whole, WorkerSets};
+use crate::whole::{Whole, WorkerSets, known};
 
 /// The record of one class for profile `paper`.
 #[derive(Clone, Debug)]
@@ -138,7 +141,9 @@ impl ProfileAnswers {
         }
         if scope.explains_exceptions() {
             let exceptions = self.explained_exceptions(work, sources, scope);
+            let is_silent = exceptions.is_empty() && scope.is_whole_method();
             acc.extend(exceptions.into_iter().map(Explanation::Exception));
+            acc.extend(is_silent.then(|| self.explained_silence(work, sources, scope.method)).flatten());
         }
         acc
     }
@@ -166,6 +171,21 @@ impl ProfileAnswers {
                 ways_explained(sources, scope.method, instrs.last().copied(), ways)
             }
             _ => Vec::new(),
+        }
+    }
+
+    /// The reason why the method lets no exception out; `None` in profile `paper`, whose graphs have no proofs.
+    fn explained_silence(
+        &self,
+        work: &mut ProfileWork,
+        sources: &mut dyn Sources,
+        method: MethodName,
+    ) -> Option<Explanation> {
+        match (self, work) {
+            (ProfileAnswers::Jvm(it), ProfileWork::Jvm(work)) => {
+                Some(Explanation::Silent(explained_silence(it, work, sources, method)))
+            }
+            _ => None,
         }
     }
 
@@ -221,6 +241,54 @@ impl ProfileAnswers {
     /// A hash of the names that the program defines: its classes with their supertypes and non-private methods.
     pub fn names(&self) -> u64 {
         interface::names(self.hierarchy())
+    }
+
+    /// Returns the methods of the libraries and of the JDK that `selects` accepts, in class-path order; each with the
+    /// role of its class.
+    pub fn library_methods(&self, selects: &dyn Fn(&MethodName) -> bool) -> Vec<(MethodName, Role)> {
+        let hierarchy = self.hierarchy();
+        let mut acc = Vec::new();
+        for class in hierarchy.ids().filter(|&it| hierarchy.role(it) != Role::App && !hierarchy.is_vacant(it))
+        {
+            let outline = hierarchy.outline(class);
+            for it in &outline.methods {
+                let method = MethodName {
+                    class: Text(outline.class.bytes()),
+                    name: Text(it.name.bytes()),
+                    descriptor: Text(it.descriptor.bytes()),
+                };
+                if selects(&method) {
+                    acc.push((method, hierarchy.role(class)));
+                }
+            }
+        }
+        acc
+    }
+
+    /// Whether the class of the method declares another method that differs only in its return type, such as a bridge
+    /// method.
+    pub fn has_twin(&self, method: MethodName) -> bool {
+        has_twin(self.hierarchy(), method)
+    }
+
+    /// Returns a description of a set of exceptions, given by its classes and cones, with at most `limit` of them.
+    pub fn described(&self, work: &mut ProfileWork, parts: &[Part], limit: usize) -> Described {
+        let universe = match (self, work) {
+            (ProfileAnswers::Jvm(_), ProfileWork::Jvm(work)) => work.universe(),
+            (ProfileAnswers::Paper(_), ProfileWork::Paper(it)) => Some(&mut **it),
+            _ => None,
+        };
+        universe.map_or_else(|| Described::plain(parts), |it| described(it, parts, limit))
+    }
+
+    /// Returns a description of the known exceptions that leave a method, with at most `limit` types. `throws` is the
+    /// answer about the method.
+    pub fn described_throws(&self, work: &mut ProfileWork, throws: &Throws, limit: usize) -> Described {
+        let of_set = match (self, &mut *work) {
+            (ProfileAnswers::Jvm(it), ProfileWork::Jvm(work)) => known(it, work, throws.method, limit),
+            _ => None,
+        };
+        of_set.unwrap_or_else(|| self.described(work, &throws.known, limit))
     }
 
     fn hierarchy(&self) -> &Hierarchy {

@@ -3,6 +3,7 @@
 //! [`read_class`] reads one class; any number of workers can do that. [`Whole::new`] joins the records of all
 //! classes.
 
+use analysis::described::Described;
 use analysis::fault::Fault;
 use analysis::parts::{MethodCode, Scratch};
 use analysis::whole::answers::{Call, Throws};
@@ -11,7 +12,7 @@ use analysis::whole::graph::Graph;
 use analysis::whole::lattice::Exceptions;
 use analysis::whole::method;
 use analysis::whole::missing::{Missing, missing_classes};
-use analysis::whole::reachable::EntryPoint;
+use analysis::whole::reachable::{EntryPoint, Receivers, Roots};
 use analysis::whole::receivers::{Receiver, Selector, selecting};
 use analysis::whole::record::{Packages, class_record, record_of_functions};
 use analysis::whole::resolved::resolved;
@@ -20,8 +21,10 @@ use analysis::whole::solve::solved;
 use analysis::whole::solved::SolvedProgram;
 use analysis::whole::tables::{CallTable, ClassTable, WholeOptions};
 use bir::body::InstrId;
+use flow::universe::Universe;
 use program::hierarchy::{Hierarchy, Problem, ProblemKind};
 use program::input::Role;
+use program::members::declared::declared;
 use program::names::{MethodName, Text};
 
 pub use analysis::whole::record::ClassRecord;
@@ -66,9 +69,10 @@ pub struct Setup<'a> {
     /// Facts about packages in addition to those that the modules of the JDK image state, for example from the
     /// modules of the program.
     pub packages: &'a Packages,
-    /// The entry points: calls go only to receivers created in code that is reached from them. `None` if all code
-    /// counts as reached.
+    /// The entry points from which reached code is searched for. `None` if all code counts as reached.
     pub entries: Option<&'a EntryRequest>,
+    /// The classes whose objects count as receivers in the search for reached code.
+    pub receivers: Receivers,
     /// Whether to compute the exceptions that leave the methods.
     pub solve: bool,
 }
@@ -99,6 +103,13 @@ pub struct HierarchyFault {
 /// without solving for exceptions.
 pub struct WorkerSets(Option<Sets>);
 
+impl WorkerSets {
+    /// Returns the exception types and sets; `None` if the program was joined without solving for exceptions.
+    pub(crate) fn universe(&mut self) -> Option<&mut Universe> {
+        self.0.as_mut().map(|it| &mut it.exceptions.universe)
+    }
+}
+
 impl Whole {
     /// Joins the classes, in class-path order, and solves the program. Of several classes with one name, the first is
     /// used; but a ghost yields to a class that is not a ghost.
@@ -107,8 +118,8 @@ impl Whole {
         Whole::solved(classes, options, None)
     }
 
-    fn solved(classes: ClassTable, options: WholeOptions, entries: Option<Vec<EntryPoint>>) -> Self {
-        let (program, sets) = solved(classes, options, entries);
+    fn solved(classes: ClassTable, options: WholeOptions, roots: Option<Roots>) -> Self {
+        let (program, sets) = solved(classes, options, roots);
         Whole { state: State::Solved(Box::new(program), Box::new(sets)) }
     }
 
@@ -118,11 +129,11 @@ impl Whole {
     /// When a pattern of the entry points selects no method.
     pub fn joined(records: Vec<(ClassRecord, Role)>, setup: &Setup<'_>) -> Result<Self, NoMatch> {
         let classes = ClassTable::with_packages(records, &setup.options, setup.packages);
-        let entries = setup.points(&classes)?;
+        let roots = setup.points(&classes)?.map(|entries| Roots { entries, receivers: setup.receivers });
         if setup.solve {
-            return Ok(Whole::solved(classes, setup.options, entries));
+            return Ok(Whole::solved(classes, setup.options, roots));
         }
-        Ok(Whole { state: State::Resolved(Box::new(resolved(classes, setup.options, entries))) })
+        Ok(Whole { state: State::Resolved(Box::new(resolved(classes, setup.options, roots))) })
     }
 
     /// Returns the table of the program's calls and their targets.
@@ -223,8 +234,8 @@ impl Whole {
         Some(ways_at(self.solution()?.0, &mut work.0.as_mut()?.exceptions, bodies, id, instrs, only))
     }
 
-    /// A bench: a figure (time, memory or ratio) that is measured for ajar, and the target that the figure should
-    /// meet.
+    /// Returns classes of receivers that select `target` in the calls of `caller` with this selector; at most `limit`
+    /// of them.
     pub fn selecting(
         &self,
         caller: MethodName,
@@ -248,6 +259,24 @@ impl Whole {
         let sets = |it: &Exceptions| Sets { exceptions: it.clone(), texts: Texts::default() };
         WorkerSets(self.solution().map(|it| sets(it.1)))
     }
+}
+
+/// Whether a method of the program is native.
+pub(crate) fn is_native(whole: &Whole, method: MethodName) -> bool {
+    let classes = whole.classes();
+    classes.named(method).is_some_and(|it| declared(&classes.hierarchy, it).flags.is_native())
+}
+
+/// Returns a short description of the known exceptions that leave a method; `None` if the method is not in the
+/// program, or if the program was joined without solving for exceptions.
+pub(crate) fn known(
+    whole: &Whole,
+    work: &mut WorkerSets,
+    method: MethodName,
+    limit: usize,
+) -> Option<Described> {
+    let id = whole.classes().named(method)?;
+    Some(method::known(whole.solution()?.0, work.0.as_mut()?, id, limit))
 }
 
 /// Returns the faults in the supertypes of classes outside the JDK, sorted by text.

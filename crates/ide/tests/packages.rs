@@ -1,6 +1,7 @@
 //! Which code may use what a module exports only to some modules, or not at all.
 
 use ide::answer::{Question, class_answer};
+use ide::entries::Receivers;
 use ide::whole::{Setup, Whole, read_class};
 use ide::{Owner, Packages, Role, Scratch, WholeOptions, WorldKind};
 use test_utils::asm::assemble;
@@ -24,7 +25,8 @@ fn targets(caller: &str) -> Vec<String> {
     let module = |package: &str, module| (package.to_owned(), Owner::Module { module, exported: false });
     let owners = vec![module("m/in", 0), module("m/other", 0), module("n", 1)];
     let packages = Packages { add_exports: Vec::new(), owners };
-    let setup = Setup { options, packages: &packages, entries: None, solve: true };
+    let setup =
+        Setup { options, packages: &packages, entries: None, receivers: Receivers::Created, solve: true };
     let whole = Whole::joined(classes.iter().map(record).collect(), &setup).unwrap();
     let question = Question { select: &|_| true, graphs: false, clock: None };
     let answer = class_answer(&classes[1], &question, &mut Scratch::default()).unwrap();

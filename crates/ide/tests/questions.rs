@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ide::answer::{Question, class_answer};
 use ide::change::{Change, ContainerId, ContainerListing, Listing};
-use ide::entries::{Entry, EntryRequest};
+use ide::entries::{Entry, EntryRequest, Receivers};
 use ide::explain::{Explanation, Scope, Sources, Spot};
 use ide::explained::Places;
 use ide::host::{Analysis, AnalysisHost, Definition};
@@ -95,7 +95,7 @@ fn goes_through_library(all: &[Explanation]) -> bool {
     let is_there = |it: &Spot| it.pc.is_some() && it.place.as_ref().is_some_and(|it| it.contains("Library"));
     all.iter().any(|it| match it {
         Explanation::Exception(it) => it.chain.iter().any(|it| it.spot.as_ref().is_some_and(is_there)),
-        Explanation::Call(_) | Explanation::Unreached(_) => false,
+        Explanation::Call(_) | Explanation::Unreached(_) | Explanation::Silent(_) => false,
     })
 }
 
@@ -196,9 +196,9 @@ impl Case {
             1 => it.options.link_errors ^= true,
             2 => it.options.async_errors ^= true,
             3 => {
-                it.rta ^= true;
-                it.entries =
-                    it.rta.then(|| EntryRequest { library: true, app: true, ..EntryRequest::default() });
+                it.receivers = rng.one([None, Some(Receivers::Any), Some(Receivers::Created)]);
+                let request = EntryRequest { library: true, app: true, ..EntryRequest::default() };
+                it.entries = it.receivers.map(|_| request);
             }
             4 => it.profile = if it.profile == Profile::Jvm { Profile::Paper } else { Profile::Jvm },
             5 => it.options.release = Some(if it.options.release == Some(17) { 8 } else { 17 }),
@@ -250,8 +250,9 @@ impl Case {
     }
 
     fn whole(&self, packages: &Packages) -> Whole {
-        let entries = self.settings.entries.as_ref().filter(|_| self.settings.rta);
-        let setup = Setup { options: self.settings.options, packages, entries, solve: true };
+        let receivers = self.settings.receivers.unwrap_or(Receivers::Created);
+        let entries = self.settings.entries.as_ref().filter(|_| self.settings.receivers.is_some());
+        let setup = Setup { options: self.settings.options, packages, entries, receivers, solve: true };
         Whole::joined(self.records(), &setup).unwrap()
     }
 
@@ -355,7 +356,13 @@ impl Case {
         assert_eq!(analysis.program().unwrap().faults, whole.hierarchy_faults(), "{what}");
         if let Some(request) = &self.settings.entries {
             let (packages, options) = (Packages::default(), self.settings.options);
-            let setup = Setup { options, packages: &packages, entries: Some(request), solve: false };
+            let setup = Setup {
+                options,
+                packages: &packages,
+                entries: Some(request),
+                receivers: Receivers::Any,
+                solve: false,
+            };
             let now = ide::reached::entries(self.records(), &setup).unwrap();
             let entries = analysis.entries().unwrap();
             let entries: Vec<Entry> = entries.iter().map(|it| Entry { method: it.0, why: it.1 }).collect();

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ide::change::{Change, ContainerId, ContainerListing, Listing};
-use ide::entries::EntryRequest;
+use ide::entries::{EntryRequest, Receivers};
 use ide::explain::{Explanation, Scope};
 use ide::explained::Places;
 use ide::host::{AnalysisHost, Definition};
@@ -325,7 +325,8 @@ fn receivers_that_are_never_created_are_omitted() {
     ));
     assert_eq!(it.receivers("p/J"), ["p/J", "p/K"]);
     let mut settings = Settings::new(WorldKind::Closed, 17);
-    (settings.rta, settings.entries) = (true, Some(EntryRequest { app: true, ..EntryRequest::default() }));
+    settings.receivers = Some(Receivers::Created);
+    settings.entries = Some(EntryRequest { app: true, ..EntryRequest::default() });
     it.host.apply_change(Change { settings: Some(settings), ..Change::default() });
     assert_eq!(it.receivers("p/J"), ["p/J"]);
 }

@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 
 use analysis::keeper::Advance;
 use ide::answer::{ClassAnswer, Question, class_answer};
-use ide::entries::EntryRequest;
 use ide::whole::{ClassRecord, read_class};
 use ide::{Role, Scratch, WholeOptions, WorldKind};
 use test_utils::asm::Assembled;
@@ -19,7 +18,7 @@ use test_utils::ghosts::with_ghosts;
 use test_utils::rng::Rng;
 use test_utils::tier;
 
-use update_programs::kept::{Kept, answers, fresh, fresh_from, in_world, with_roles};
+use update_programs::kept::{Kept, Search, answers, fresh, fresh_from, in_world, with_roles};
 use update_programs::{EXCEPTIONS, LOST, Words, exception, loader, maker, stub, thrower, words};
 
 /// A program that edits update. After each edit, its answers must equal those of a program built from scratch.
@@ -30,7 +29,7 @@ struct Editor {
     kept: Kept,
     options: WholeOptions,
     /// The entry points, if calls are narrowed to receivers that reached code creates.
-    entries: Option<EntryRequest>,
+    search: Option<Search>,
     /// The answers after the last edit.
     last: Vec<String>,
     /// The number of methods that became ghosts or ceased to be ghosts with an update in place.
@@ -102,12 +101,12 @@ impl Editor {
 
     /// Creates an editor for a program in which calls are narrowed to receivers that code creates which is reached
     /// from these entry points.
-    fn starting(classes: Vec<Vec<u8>>, options: WholeOptions, entries: Option<EntryRequest>) -> Editor {
+    fn starting(classes: Vec<Vec<u8>>, options: WholeOptions, search: Option<Search>) -> Editor {
         let present: Vec<usize> = (0..classes.len()).collect();
-        let kept = Kept::new(options, entries.clone());
+        let kept = Kept::new(options, search.clone());
         kept.advance(&with_roles(fresh(&classes, options).0), &present);
         let (last, interruptions) = (Vec::new(), None);
-        Editor { present, classes, kept, options, entries, last, n_ghosts: 0, interruptions }
+        Editor { present, classes, kept, options, search, last, n_ghosts: 0, interruptions }
     }
 
     /// Creates an editor whose advances are cancelled at random. With `astray`, cancelled advances may go to any
@@ -118,7 +117,7 @@ impl Editor {
 
     /// Cancels the advances of this editor; see [`Editor::interrupted`].
     fn broken_off(self, seed: u64, astray: bool) -> Editor {
-        let again = || Editor::starting(self.classes.clone(), self.options, self.entries.clone());
+        let again = || Editor::starting(self.classes.clone(), self.options, self.search.clone());
         let twin = (!astray).then(|| again().kept);
         let rng = Rng::new(seed ^ 0x5eed);
         let interruptions = Interruptions { rng, twin, visited: Vec::new(), n: 0, n_taken: 0 };
@@ -132,7 +131,7 @@ impl Editor {
     /// Advances to these classes and compares the answers. Returns whether the program was updated in place.
     fn go(&mut self, classes: Vec<Vec<u8>>, present: Vec<usize>, what: &str) -> bool {
         (self.classes, self.present) = (classes, present);
-        let (records, scratch) = fresh_from(&self.present(), self.options, self.entries.as_ref());
+        let (records, scratch) = fresh_from(&self.present(), self.options, self.search.as_ref());
         let records = with_roles(records);
         let how = match &mut self.interruptions {
             Some(it) => it.advance(&self.kept, &records, &self.present),

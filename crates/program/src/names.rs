@@ -28,6 +28,11 @@ pub struct MethodName {
 #[derive(Clone, Copy)]
 pub struct Human(pub MethodName);
 
+/// Displays a method with its return type: `p.C.m(int): java.lang.Object`. For methods that would read alike without
+/// it, such as bridges.
+#[derive(Clone, Copy)]
+pub struct WithResult(pub MethodName);
+
 impl Text {
     /// Returns the UTF-16 units of the text.
     pub fn units(self) -> impl Iterator<Item = u16> {
@@ -130,6 +135,21 @@ impl fmt::Debug for MethodName {
     }
 }
 
+impl fmt::Display for WithResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut bytes = Vec::with_capacity(64);
+        self.0.human_bytes(&mut bytes);
+        if let Some(ty) = MethodType::parse(self.0.descriptor.0) {
+            bytes.extend(b": ");
+            match ty.ret() {
+                Some(it) => type_bytes(it, &mut bytes),
+                None => bytes.extend(b"void"),
+            }
+        }
+        Shown(&bytes).fmt(f)
+    }
+}
+
 impl fmt::Display for Human {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut bytes = Vec::with_capacity(64);
@@ -151,6 +171,7 @@ mod tests {
         };
         assert_eq!(Human(id).to_string(), "p.C$D.m(int,java.lang.String[][],long)");
         assert_eq!(id.to_string(), "p/C$D.m(I[[Ljava/lang/String;J)V");
+        assert_eq!(WithResult(id).to_string(), "p.C$D.m(int,java.lang.String[][],long): void");
     }
 
     #[test]

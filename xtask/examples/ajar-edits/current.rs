@@ -88,7 +88,13 @@ fn joined(classes: &[Class], world: WorldKind) -> Result<Whole> {
         async_errors: false,
         system_assertions: false,
     };
-    let setup = Setup { options, packages: &Packages::default(), entries: None, solve: true };
+    let setup = Setup {
+        options,
+        packages: &Packages::default(),
+        entries: None,
+        receivers: ide::entries::Receivers::Created,
+        solve: true,
+    };
     Whole::joined(records, &setup).ok().context("unexpected pattern of entry points")
 }
 

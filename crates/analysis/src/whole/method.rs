@@ -9,7 +9,8 @@ use super::graph::Graph;
 use super::sets::Sets;
 use super::solved::SolvedProgram;
 use super::tables::CallTable;
-use super::throws::throws_of;
+use super::throws::{known_of, throws_of};
+use crate::described::Described;
 use crate::parts::MethodCode;
 
 /// Returns the calls of a method, in the order of its instructions. `code` is `None` for a method that has no code,
@@ -21,6 +22,11 @@ pub fn calls(calls: &CallTable, id: MethodId, code: Option<&MethodCode>) -> Vec<
 /// Returns the exceptions that a method may let out. If some of them are open, the result contains the reason.
 pub fn throws(program: &SolvedProgram, sets: &mut Sets, id: MethodId) -> Throws {
     throws_of(program, &mut sets.exceptions, id)
+}
+
+/// Returns a short description of the known exceptions that a method may let out, which lists at most `limit` types.
+pub fn known(program: &SolvedProgram, sets: &mut Sets, id: MethodId, limit: usize) -> Described {
+    known_of(program, &mut sets.exceptions, id, limit)
 }
 
 /// Returns the final control-flow graph of a method. `code` is the method's body with its facts; `None` if the method

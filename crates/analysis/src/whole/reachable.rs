@@ -18,6 +18,25 @@ pub struct EntryPoint {
     pub why: EntryReason,
 }
 
+/// The classes whose objects count as receivers of calls in the search for reached code.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Receivers {
+    /// All classes (class hierarchy analysis): a call goes to every target that some object may select. The search
+    /// removes no targets.
+    Any,
+    /// The classes of which reached code creates objects (rapid type analysis).
+    Created,
+}
+
+/// The start of a search for reached code.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Roots {
+    /// The entry points.
+    pub entries: Vec<EntryPoint>,
+    /// The classes whose objects count as receivers.
+    pub receivers: Receivers,
+}
+
 /// The reason why a method is an entry point.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum EntryReason {
@@ -64,10 +83,11 @@ pub enum From {
 pub struct Reachable {
     /// The entry points from which the search started.
     pub entries: Vec<EntryPoint>,
+    pub(super) receivers: Receivers,
     pub(super) methods: FxHashMap<MethodId, From>,
     pub(super) made: FxHashSet<ClassId>,
     /// For each dispatch, by its index, the targets that receivers select if they are created by reached code;
-    /// sorted.
+    /// sorted. Empty if all classes count as receivers.
     pub(super) selected: Vec<Vec<Target>>,
 }
 
@@ -87,14 +107,14 @@ impl Reachable {
         self.methods.is_empty()
     }
 
-    /// Returns whether reached code creates an object of exactly this class.
+    /// Returns whether objects of exactly this class count as receivers.
     pub fn is_made(&self, class: ClassId) -> bool {
-        self.made.contains(&class)
+        self.receivers == Receivers::Any || self.made.contains(&class)
     }
 
-    /// Returns whether `target` is selected in `dispatch` by a receiver that reached code creates.
+    /// Returns whether `target` is selected in `dispatch` by an object that counts as a receiver.
     pub(super) fn is_selected(&self, dispatch: DispatchId, target: Target) -> bool {
-        self.selected_of(dispatch).binary_search(&target).is_ok()
+        self.receivers == Receivers::Any || self.selected_of(dispatch).binary_search(&target).is_ok()
     }
 
     fn selected_of(&self, dispatch: DispatchId) -> &[Target] {

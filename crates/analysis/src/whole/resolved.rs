@@ -13,15 +13,15 @@ use super::implicit::{implicit_calls, upcalls};
 use super::loading::find_loading;
 use super::proxies::mark_proxies;
 use super::reach::reachable;
-use super::reachable::EntryPoint;
+use super::reachable::{Receivers, Roots};
 use super::sites::FunctionSite;
 use super::tables::{CallTable, ClassTable, WholeOptions};
 use crate::summary::CodeSummary;
 
-/// Returns the program with the targets of its calls. If `entries` is given, the calls go only to receivers that are
-/// created by code reached from these entry points. If it is `None`, every object may be a receiver.
-pub fn resolved(classes: ClassTable, options: WholeOptions, entries: Option<Vec<EntryPoint>>) -> CallTable {
-    uncancelled(|fuel| resolved_cancellable(classes, options, entries, fuel))
+/// Returns the program with the targets of its calls. If `roots` is given, the code that is reached from its entry
+/// points is searched for, and calls go only to the receivers that `roots` allows.
+pub fn resolved(classes: ClassTable, options: WholeOptions, roots: Option<Roots>) -> CallTable {
+    uncancelled(|fuel| resolved_cancellable(classes, options, roots, fuel))
 }
 
 /// Computes the targets of a program's calls like [`resolved`], but the work may be cancelled.
@@ -31,22 +31,27 @@ pub fn resolved(classes: ClassTable, options: WholeOptions, entries: Option<Vec<
 pub(super) fn resolved_cancellable(
     classes: ClassTable,
     options: WholeOptions,
-    entries: Option<Vec<EntryPoint>>,
+    roots: Option<Roots>,
     fuel: &mut Fuel<'_>,
 ) -> Result<CallTable, Cancelled> {
     let mut calls = CallTable::new(classes, options);
     register_all(&mut calls, fuel)?;
-    if entries.is_some() {
+    let narrows = roots.as_ref().is_some_and(|it| it.receivers == Receivers::Created);
+    if roots.is_some() {
         ask_upcalls(&mut calls);
+    }
+    if narrows {
         calls.dispatches.keep_offers();
     }
     let functions: Vec<Function> = calls.functions.iter().map(|it| it.function.clone()).collect();
     find_targets(&mut calls.dispatches, &functions, fuel)?;
-    if let Some(entries) = entries {
+    if let Some(roots) = roots {
         fuel.ask()?;
         let offers = calls.dispatches.take_offers();
-        let reachable = reachable(&calls, entries, &offers, fuel)?;
-        calls.dispatches.narrow(|dispatch, target| reachable.is_selected(dispatch, target));
+        let reachable = reachable(&calls, roots, &offers, fuel)?;
+        if narrows {
+            calls.dispatches.narrow(|dispatch, target| reachable.is_selected(dispatch, target));
+        }
         calls.reachable = Some(reachable);
         fuel.ask()?;
     }

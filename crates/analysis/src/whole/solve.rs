@@ -7,22 +7,21 @@ use flow::solver::{Solution, solve_cancellable};
 use super::constructing::constructions;
 use super::lattice::{Exceptions, Value};
 use super::nodes::{Counts, Nodes};
-use super::reachable::EntryPoint;
+use super::reachable::Roots;
 use super::resolved::resolved_cancellable;
 use super::solved::SolvedProgram;
 use super::system::system;
 use super::tables::{CallTable, ClassTable, WholeOptions};
 use super::throwables::universe;
 
-/// Computes the targets of a program's calls, and the exceptions that its methods let out. If `entries` is given,
-/// calls go only to receivers that are instantiated by code reached from these entry points; `None` allows all
-/// receivers.
+/// Computes the targets of a program's calls, and the exceptions that its methods let out. If `roots` is given, the
+/// code that is reached from its entry points is searched for, and calls go only to the receivers that `roots` allows.
 pub fn solved(
     classes: ClassTable,
     options: WholeOptions,
-    entries: Option<Vec<EntryPoint>>,
+    roots: Option<Roots>,
 ) -> (SolvedProgram, Exceptions) {
-    uncancelled(|fuel| solved_cancellable(classes, options, entries, fuel))
+    uncancelled(|fuel| solved_cancellable(classes, options, roots, fuel))
 }
 
 /// Computes a solved program like [`solved`], but the work may be cancelled.
@@ -32,10 +31,10 @@ pub fn solved(
 pub fn solved_cancellable(
     classes: ClassTable,
     options: WholeOptions,
-    entries: Option<Vec<EntryPoint>>,
+    roots: Option<Roots>,
     fuel: &mut Fuel<'_>,
 ) -> Result<(SolvedProgram, Exceptions), Cancelled> {
-    let calls = resolved_cancellable(classes, options, entries, fuel)?;
+    let calls = resolved_cancellable(classes, options, roots, fuel)?;
     let mut exceptions = empty_sets(&calls, fuel)?;
     fuel.ask()?;
     let nodes = nodes(&calls, fuel)?;

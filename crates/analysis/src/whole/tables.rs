@@ -73,7 +73,8 @@ pub struct CallTable {
     pub dispatches: Dispatches,
     /// The function objects, by [`super::sites::FunctionSiteId`].
     pub functions: Vec<FunctionSite>,
-    /// The code that is reached from the entry points; `None` without `--rta`, where all code counts as reached.
+    /// The code that is reached from the entry points; `None` without `--rta` and `--entry`, where all code counts as
+    /// reached.
     pub reachable: Option<Reachable>,
     /// The methods by which class loaders of the program load a class; `None` without `--link-errors`, or if the
     /// program has no class loaders.

@@ -1,27 +1,45 @@
 //! `ajar calls`: shows the methods that each call may run.
 
+use std::io::Write;
+
+use camino::Utf8PathBuf;
+use export::form::Format;
 use export::fragment::calls_fragment;
+use export::frame::Header;
 use ide::Call;
 use ide::answer::ClassAnswer;
 use ide::pattern::MethodPattern;
 use ide::profile::ProfileAnswers;
 
+use crate::against::{Comparison, Saved};
 use crate::args::{CallsArgs, Global, SelectArgs};
+use crate::output::Output;
 use crate::pass::{Maker, Pass};
-use crate::report::Ended;
+use crate::report::{self, Ended, Outcome};
 use crate::result::{Form, write};
 use crate::run::{Run, patterns};
-use crate::settings;
+use crate::text::names::Names;
+use crate::text::style::Style;
+use crate::text::summary::{self, Tally};
+use crate::text::why::why;
 use crate::whole::{self, Loaded};
+use crate::{settings, text};
 
 struct Calls<'a> {
     form: Form,
     whole: &'a ProfileAnswers,
     /// Patterns for targets: only calls with such a target are shown. Without patterns, all calls are shown.
     to: Vec<MethodPattern>,
+    tally: Tally,
 }
 
 impl Calls<'_> {
+    fn count(&self, calls: &[Call]) {
+        let has_known = calls.iter().any(|it| !it.targets.is_empty() || !it.possible.is_empty());
+        let names = Names(&|it| self.whole.has_twin(it));
+        self.tally.add(has_known, calls.iter().filter_map(|it| it.open).map(|it| why(it, names)));
+    }
+
     fn wanted(&self, call: &Call) -> bool {
         let named = call.targets.iter().chain(&call.possible);
         self.to.is_empty() || named.into_iter().any(|it| self.to.iter().any(|pattern| pattern.selects(it)))
@@ -45,8 +63,22 @@ impl Maker for Calls<'_> {
             it.2.retain(|it| self.wanted(it));
         }
         match self.form {
-            Form::Text(style) => crate::text::calls::class(out, class, &calls, style),
+            Form::Text(style) => {
+                // With patterns for targets, the methods that are shown are not all methods.
+                if self.to.is_empty() {
+                    calls.iter().for_each(|it| self.count(&it.2));
+                }
+                let names = Names(&|it| self.whole.has_twin(it));
+                crate::text::calls::class(out, class, &calls, (names, style));
+            }
             Form::Document(format) => calls_fragment(out, format, place, &calls),
+        }
+    }
+
+    fn summary(&self) -> Vec<u8> {
+        match self.form {
+            Form::Text(style) => self.tally.text(summary::CALLS, style),
+            Form::Document(_) => Vec::new(),
         }
     }
 }
@@ -55,14 +87,47 @@ impl Maker for Calls<'_> {
 pub(crate) fn run(args: &CallsArgs, global: &Global) -> anyhow::Result<Ended> {
     let (input, format) = (&args.input, args.output_format.as_ref());
     let settings = settings::resolve(global, &input.class_path, &input.platform, format)?;
-    let format = settings::format(&settings, &["text", "json", "jsonl", "dot", "graphml"])?;
+    let format = settings::format(&settings, &["text", "json", "jsonl", "dot", "graphml", "edges"])?;
     let everything = SelectArgs { methods: Vec::new() };
     let select = if args.callers { &everything } else { &args.select };
     let run = Run::open(&settings, global, input, select)?;
     let to = if args.callers { patterns(&args.select.methods)? } else { Vec::new() };
     let Loaded { answers: whole, known } = whole::calls_only(&run, &args.world)?;
     let header = whole::header(&run, "calls", &args.world);
-    let maker = |form| Calls { form, whole: &whole, to };
-    let outcome = write(&run, &Pass::new(&run, &known), header, format, args.output.output.as_ref(), maker)?;
+    let pass = Pass::new(&run, &known);
+    if let Some(path) = &args.against {
+        let comparison = Comparison::new(Saved::read(path)?);
+        let maker = Calls { form: Form::Document(Format::Edges), whole: &whole, to, tally: Tally::default() };
+        let outcome = against(comparison, &maker, (&run, &pass), &header, args.output.output.as_ref())?;
+        return Ok(Ended::with(outcome, whole));
+    }
+    let maker = |form| Calls { form, whole: &whole, to, tally: Tally::default() };
+    let outcome = write(&run, &pass, header, format, args.output.output.as_ref(), maker)?;
     Ok(Ended::with(outcome, whole))
+}
+
+/// Writes the edges that are in the answer which `maker` makes and not in the saved one, and the reverse.
+fn against(
+    mut comparison: Comparison,
+    maker: &Calls<'_>,
+    (run, pass): (&Run<'_>, &Pass<'_>),
+    header: &Header,
+    path: Option<&Utf8PathBuf>,
+) -> anyhow::Result<Outcome> {
+    let mut out = Output::open(path)?;
+    let style = Style { color: settings::colored(run.settings, out.is_terminal()) };
+    let mut failed = Ok(());
+    let mut summary = pass.classes(maker, out.is_terminal(), |lines| {
+        if failed.is_ok() {
+            failed = comparison.take(lines);
+        }
+        Ok(())
+    })?;
+    failed?;
+    let others = comparison.other_settings(header);
+    summary.trailer.notes.extend(others.into_iter().map(|it| ("--against".to_owned(), it)));
+    out.write_all(&text::header(header, text::legend::AGAINST, style))?;
+    out.write_all(&comparison.text(style))?;
+    out.finish()?;
+    Ok(report::end(&summary.trailer, run.global, summary.outcome))
 }

@@ -8,7 +8,7 @@ use export::fragment::cfg_fragment;
 use export::frame::{Interface, Trailer};
 use ide::answer::ClassAnswer;
 use ide::profile::{ProfileAnswers, ProfileWork};
-use ide::{Graph, Human, MethodName, Needs, Text};
+use ide::{Graph, Human, MethodName, Needs, Part, Text};
 use rustc_hash::FxHashSet;
 
 use crate::args::{CfgArgs, Global, NodesArg};
@@ -17,6 +17,10 @@ use crate::report::Ended;
 use crate::result::{Form, write};
 use crate::run::Run;
 use crate::settings;
+use crate::text::names::Names;
+use crate::text::sets::TYPES;
+use crate::text::summary::{self, Tally};
+use crate::text::throws::reason;
 use crate::whole::{self, Loaded};
 
 struct Graphs<'a> {
@@ -27,6 +31,7 @@ struct Graphs<'a> {
     work: Mutex<Vec<ProfileWork>>,
     /// The interface of all graphs that were made so far.
     interface: Mutex<Gathered>,
+    tally: Tally,
 }
 
 /// The methods that the graphs provide and require, and the exception classes that occur in the graphs.
@@ -79,14 +84,22 @@ impl Maker for Graphs<'_> {
         let methods = class.methods.iter();
         let graphs: Vec<Graph> =
             methods.map(|it| self.whole.graph(&mut work, it.method, &it.code, calls)).collect();
-        self.work.lock().unwrap_or_else(PoisonError::into_inner).push(work);
+        let names = Names(&|it| self.whole.has_twin(it));
+        if matches!(self.form, Form::Text(_)) {
+            let throws = class.methods.iter().filter_map(|it| self.whole.throws(&mut work, it.method));
+            throws.for_each(|it| self.tally.add(!it.known.is_empty(), reason(&it, names)));
+        }
         if self.has_interface() {
             self.gather(class, &graphs);
         }
         match self.form {
-            Form::Text(style) => crate::text::cfg::class(out, class, &graphs, style),
+            Form::Text(style) => {
+                let describe = &mut |it: &[Part]| self.whole.described(&mut work, it, TYPES);
+                crate::text::cfg::class(out, class, &graphs, describe, (names, style));
+            }
             Form::Document(format) => cfg_fragment(out, format, self.nodes, place, number, class, &graphs),
         }
+        self.work.lock().unwrap_or_else(PoisonError::into_inner).push(work);
     }
 
     fn notes(&self, class: &ClassAnswer) -> Vec<String> {
@@ -96,6 +109,13 @@ impl Maker for Graphs<'_> {
                 format!("the code of {} is not written yet, so the method has no graph", Human(it.method))
             })
             .collect()
+    }
+
+    fn summary(&self) -> Vec<u8> {
+        match self.form {
+            Form::Text(style) => self.tally.text(summary::THROWS, style),
+            Form::Document(_) => Vec::new(),
+        }
     }
 
     fn finish(&self, trailer: &mut Trailer) {
@@ -139,8 +159,14 @@ pub(crate) fn run(args: &CfgArgs, global: &Global) -> anyhow::Result<Ended> {
     };
     let Loaded { answers: whole, known } = whole::answers(&run, &args.world)?;
     let header = whole::composable_header(&run, "cfg", &args.world, &whole);
-    let maker =
-        |form| Graphs { form, nodes, whole: &whole, work: Mutex::default(), interface: Mutex::default() };
+    let maker = |form| Graphs {
+        form,
+        nodes,
+        whole: &whole,
+        work: Mutex::default(),
+        interface: Mutex::default(),
+        tally: Tally::default(),
+    };
     let outcome = write(&run, &Pass::new(&run, &known), header, format, args.output.output.as_ref(), maker)?;
     Ok(Ended::with(outcome, whole))
 }

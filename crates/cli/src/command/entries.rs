@@ -1,15 +1,20 @@
 //! `ajar entries`: shows entry points, and whether methods are reached from them.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use anyhow::bail;
 use export::entries::{entries_json, ways_json};
+use export::frame::Trailer;
+
+use ide::profile::ProfileAnswers;
 
 use crate::args::{EntriesArgs, Global, SelectArgs, WorldArgs};
 use crate::output::Output;
 use crate::pass::Pass;
 use crate::report::{self, Ended};
 use crate::run::Run;
+use crate::text::names::Names;
 use crate::text::style::Style;
 use crate::whole::{self, Loaded};
 use crate::{settings, text};
@@ -23,15 +28,16 @@ pub(crate) fn run(args: &EntriesArgs, global: &Global) -> anyhow::Result<Ended> 
     let run = Run::open(&settings, global, input, &select)?;
     let world = WorldArgs {
         world: Some(args.world),
-        rta: !args.methods.is_empty(),
+        rta: args.rta,
         entry: args.entry.clone(),
         ..WorldArgs::default()
     };
-    let header = whole::header(&run, "entries", &world);
+    let mut header = whole::header(&run, "entries", &world.without_search());
+    header.assumptions.extend((!args.methods.is_empty()).then(|| whole::REACHED.to_owned()));
     let mut out = Output::open(args.output.output.as_ref())?;
-    let (trailer, done);
+    let (trailer, mut done): (Trailer, Ended);
     let style = Style { color: settings::colored(&settings, out.is_terminal()) };
-    let mut bytes = if json { Vec::new() } else { text::header(&header, style) };
+    let mut bytes = if json { Vec::new() } else { text::header(&header, "", style) };
     if args.methods.is_empty() {
         let Loaded { answers: entries, known } = whole::entries(&run, &world)?;
         trailer = known.trailer(&run);
@@ -48,17 +54,19 @@ pub(crate) fn run(args: &EntriesArgs, global: &Global) -> anyhow::Result<Ended> 
     } else {
         let Loaded { answers: whole, known } = whole::reached(&run, &world)?;
         trailer = known.trailer(&run);
-        let methods = Pass::new(&run, &known).selected()?;
-        let ways: Vec<_> = methods.into_iter().map(|it| (it, whole.way_to(it))).collect();
+        let answers = ProfileAnswers::Jvm(Arc::clone(&whole));
+        let selected = Pass::new(&run, &known).selected(|selects| answers.library_methods(selects))?;
+        let ways: Vec<_> = selected.methods.iter().map(|&it| (it, whole.way_to(it))).collect();
         if json {
             bytes = ways_json(&header, &ways, &trailer);
         } else {
-            text::entries::ways(&mut bytes, &ways, style);
+            let names = Names(&|it| answers.has_twin(it));
+            text::entries::ways(&mut bytes, &ways, &|it| selected.about(it), (names, style));
         }
         done = Ended::with(known.outcome, whole);
     }
     out.write_all(&bytes)?;
     out.finish()?;
-    report::print(&trailer, global);
+    done.outcome = report::end(&trailer, global, done.outcome);
     Ok(done)
 }

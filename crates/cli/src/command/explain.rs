@@ -7,11 +7,11 @@ use anyhow::{Context, bail};
 use driver::container::{ClassEntry, LoadedContainer};
 use export::document::Document;
 use export::explain::explanation_fragment;
-use ide::answer::class_answer;
+use ide::answer::{class_answer, instruction_starts};
 use ide::explain::{Explanation, Scope, Sources};
 use ide::pattern::MethodPattern;
 use ide::profile::ProfileAnswers;
-use ide::{MethodName, PlacedCode, Text};
+use ide::{Human, MethodName, PlacedCode, Text};
 use rustc_hash::FxHashMap;
 
 use crate::args::{ExplainArgs, ExplainedArgs, Global, SelectArgs};
@@ -20,6 +20,7 @@ use crate::output::Output;
 use crate::pass::Pass;
 use crate::report::{self, Ended};
 use crate::run::{Run, patterns};
+use crate::text::names::Names;
 use crate::text::style::Style;
 use crate::whole::{self, Loaded};
 use crate::{result, settings, text};
@@ -58,6 +59,13 @@ impl<'a> Reader<'a> {
     /// Returns the container and entry of the class of a method.
     fn find(&self, method: MethodName) -> Option<(&'a LoadedContainer, &'a ClassEntry)> {
         self.places.get(format!("{}.class", method.class).as_str()).copied()
+    }
+
+    /// Returns the pcs at which the instructions of a method begin; empty if it has no readable code.
+    fn instruction_starts(&mut self, method: MethodName) -> Vec<u16> {
+        let found = self.find(method);
+        let bytes = found.and_then(|(container, entry)| container.bytes(entry, &mut self.scratch).ok());
+        bytes.map_or_else(Vec::new, |it| instruction_starts(it.bytes, &method))
     }
 
     fn read(&mut self, method: MethodName) -> Option<PlacedCode> {
@@ -135,12 +143,21 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Ended> 
     let run = Run::open(&settings, global, input, &select)?;
     let Loaded { answers: whole, known } = whole::answers(&run, &args.world)?;
     let pass = Pass::new(&run, &known);
-    let methods = pass.selected()?;
+    let selected = pass.selected(|selects| whole.library_methods(selects))?;
+    let methods = &selected.methods;
     let header = whole::header(&run, "explain", &args.world);
-    let explanations =
-        explanations(Reader::new(&run, &known), &whole, &methods, (&wanted, n_receivers(format.is_none())));
-    let trailer = known.trailer(&run);
-    if explanations.is_empty() {
+    let mut reader = Reader::new(&run, &known);
+    let mut trailer = known.trailer(&run);
+    if let Some(it) = wanted.pc.and_then(|pc| no_instruction((&mut reader, &whole), methods, pc)) {
+        report::print(&trailer, global);
+        bail!(it);
+    }
+    let explanations = explanations(reader, &whole, methods, (&wanted, n_receivers(format.is_none())));
+    let is_all = wanted.exception.is_none() && wanted.targets.is_empty();
+    if let Some(pc) = wanted.pc.filter(|_| explanations.is_empty() && is_all) {
+        let place = format!("{}@{pc}", wanted.pattern);
+        trailer.notes.push((place, "the instruction raises no exception and makes no call".to_owned()));
+    } else if explanations.is_empty() {
         report::print(&trailer, global);
         bail!(nothing_found(&args.explained, &wanted));
     }
@@ -158,14 +175,53 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Ended> 
         None => {
             let mut out = out;
             let style = Style { color: settings::colored(&settings, out.is_terminal()) };
-            let mut bytes = text::header(&header, style);
-            text::explain::explanations(&mut bytes, &explanations, style);
+            let legend = legend_of(&explanations);
+            let mut bytes = text::header(&header, &legend, style);
+            let names = Names(&|it| whole.has_twin(it));
+            text::explain::explanations(&mut bytes, &explanations, &|it| selected.about(it), (names, style));
             out.write_all(&bytes)?;
             out.finish()?;
         }
     }
-    report::print(&trailer, global);
-    Ok(Ended::with(known.outcome, whole))
+    Ok(Ended::with(report::end(&trailer, global, known.outcome), whole))
+}
+
+/// Returns the message for a pc at which no selected method has an instruction; `None` if one of them has.
+fn no_instruction(
+    (reader, whole): (&mut Reader<'_>, &ProfileAnswers),
+    methods: &[MethodName],
+    pc: u16,
+) -> Option<String> {
+    let mut nearest = None;
+    for &method in methods {
+        // The code of a ghost in its class file is a stub.
+        let starts = if whole.is_ghost(method) { Vec::new() } else { reader.instruction_starts(method) };
+        if starts.contains(&pc) {
+            return None;
+        }
+        let before = starts.iter().rfind(|&&it| it < pc);
+        nearest = nearest.or(before.map(|it| (method, *it, starts.last().copied())));
+    }
+    let Some((method, before, last)) = nearest else {
+        let name = methods.first().map(|it| Human(*it).to_string()).unwrap_or_default();
+        let is_ghost = methods.iter().any(|it| whole.is_ghost(*it));
+        let why = if is_ghost { "its code is not written yet" } else { "it has no code that can be read" };
+        return Some(format!("{name} has no instruction at pc {pc}, because {why}"));
+    };
+    let last = last.filter(|&it| it != before);
+    let last =
+        last.map_or_else(|| " and is the last one".to_owned(), |it| format!("; the last one is at pc {it}"));
+    Some(format!(
+        "{} has no instruction at pc {pc}: the instruction before is at pc {before}{last}",
+        Human(method)
+    ))
+}
+
+/// Returns the legend of the marks in the text of explanations.
+fn legend_of(all: &[Explanation]) -> String {
+    let calls = all.iter().any(|it| matches!(it, Explanation::Call(_)));
+    let exceptions = all.iter().any(|it| matches!(it, Explanation::Exception(_)));
+    text::legend::explanations(calls, exceptions)
 }
 
 /// Returns the message for flags that select neither an exception nor a call.

@@ -36,14 +36,13 @@ pub(crate) fn run(args: &MissingArgs, global: &Global) -> anyhow::Result<Ended> 
         missing_json(&header, &missing, &trailer)
     } else {
         let style = Style { color: settings::colored(&settings, out.is_terminal()) };
-        let mut bytes = text::header(&header, style);
+        let mut bytes = text::header(&header, "", style);
         text::missing::list(&mut bytes, &missing, style);
         bytes
     };
     out.write_all(&bytes)?;
     out.finish()?;
-    report::print(&trailer, global);
-    Ok(Ended::with(known.outcome, whole))
+    Ok(Ended::with(report::end(&trailer, global, known.outcome), whole))
 }
 
 fn with_hints(run: &Run<'_>, missing: Vec<Missing>) -> Vec<(Missing, Vec<Hint>)> {

@@ -44,8 +44,7 @@ pub(crate) fn run(args: &StatsArgs, global: &Global) -> anyhow::Result<Ended> {
         out.write_all(table(&summary.stats).as_bytes())?;
     }
     out.finish()?;
-    report::print(&summary.trailer, global);
-    Ok(summary.outcome.into())
+    Ok(report::end(&summary.trailer, global, summary.outcome).into())
 }
 
 /// Scales the times of the stages to processor time. The stages are measured as wall time, which on a busy machine is

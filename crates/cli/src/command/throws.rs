@@ -12,6 +12,10 @@ use crate::report::Ended;
 use crate::result::{Form, write};
 use crate::run::Run;
 use crate::settings;
+use crate::text::names::Names;
+use crate::text::sets::TYPES;
+use crate::text::summary::{self, Tally};
+use crate::text::throws::reason;
 use crate::whole::{self, Loaded};
 
 struct Throws<'a> {
@@ -19,6 +23,7 @@ struct Throws<'a> {
     whole: &'a ProfileAnswers,
     /// Buffers that workers take for each class and then return, so that the buffers are reused.
     work: Mutex<Vec<ProfileWork>>,
+    tally: Tally,
 }
 
 impl Maker for Throws<'_> {
@@ -33,10 +38,22 @@ impl Maker for Throws<'_> {
         let left = self.work.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut work = left.unwrap_or_else(|| self.whole.work());
         let answers: Vec<_> = methods.filter_map(|it| self.whole.throws(&mut work, it)).collect();
-        self.work.lock().unwrap_or_else(PoisonError::into_inner).push(work);
         match self.form {
-            Form::Text(style) => crate::text::throws::class(out, &answers, style),
+            Form::Text(style) => {
+                let names = Names(&|it| self.whole.has_twin(it));
+                answers.iter().for_each(|it| self.tally.add(!it.known.is_empty(), reason(it, names)));
+                let describe = &mut |it: &ide::Throws| self.whole.described_throws(&mut work, it, TYPES);
+                crate::text::throws::class(out, &answers, describe, (names, style));
+            }
             Form::Document(format) => throws_fragment(out, format, place, &answers),
+        }
+        self.work.lock().unwrap_or_else(PoisonError::into_inner).push(work);
+    }
+
+    fn summary(&self) -> Vec<u8> {
+        match self.form {
+            Form::Text(style) => self.tally.text(summary::THROWS, style),
+            Form::Document(_) => Vec::new(),
         }
     }
 }
@@ -49,7 +66,7 @@ pub(crate) fn run(args: &ThrowsArgs, global: &Global) -> anyhow::Result<Ended> {
     let run = Run::open(&settings, global, input, &args.select)?;
     let Loaded { answers: whole, known } = whole::answers(&run, &args.world)?;
     let header = whole::header(&run, "throws", &args.world);
-    let maker = |form| Throws { form, whole: &whole, work: Mutex::default() };
+    let maker = |form| Throws { form, whole: &whole, work: Mutex::default(), tally: Tally::default() };
     let outcome = write(&run, &Pass::new(&run, &known), header, format, args.output.output.as_ref(), maker)?;
     Ok(Ended::with(outcome, whole))
 }

@@ -2,18 +2,25 @@
 
 use ide::answer::{ClassAnswer, MethodAnswer};
 use ide::{Human, InstrId, print};
+use rustc_hash::FxHashSet;
 
+use crate::text::names::Names;
 use crate::text::style::{Ink, Style};
 
 /// Appends the stackless code of the methods of a class.
 pub(crate) fn class(out: &mut Vec<u8>, class: &ClassAnswer, style: Style) {
+    let mut seen = FxHashSet::default();
+    let all = class.methods.iter().map(|it| it.method);
+    let twins: FxHashSet<String> =
+        all.map(|it| Human(it).to_string()).filter(|it| !seen.insert(it.clone())).collect();
+    let names = Names(&|it| twins.contains(&Human(it).to_string()));
     for it in &class.methods {
-        method(out, class, it, style);
+        method(out, class, it, (names, style));
     }
 }
 
-fn method(out: &mut Vec<u8>, class: &ClassAnswer, it: &MethodAnswer, style: Style) {
-    let heading = format!("// {}", Human(it.method));
+fn method(out: &mut Vec<u8>, class: &ClassAnswer, it: &MethodAnswer, (names, style): (Names<'_>, Style)) {
+    let heading = format!("// {}", names.of(it.method));
     out.extend(style.text(Ink::Bold, &heading).as_bytes());
     if let Some(place) = source_range(class, it) {
         out.extend(style.text(Ink::Dim, &format!("  {place}")).as_bytes());

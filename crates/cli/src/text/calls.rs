@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use ide::answer::{ClassAnswer, MethodAnswer};
-use ide::{Call, CallWord, Human, MethodName};
+use ide::{Call, CallWord, MethodName};
 
+use crate::text::names::Names;
 use crate::text::style::{Ink, Style};
 use crate::text::why;
 
@@ -16,24 +17,24 @@ pub(crate) fn class(
     out: &mut Vec<u8>,
     class: &ClassAnswer,
     calls: &[(MethodName, Option<&MethodAnswer>, Vec<Call>)],
-    style: Style,
+    (names, style): (Names<'_>, Style),
 ) {
     let mut text = String::new();
     for (method, answer, calls) in calls.iter().filter(|it| !it.2.is_empty()) {
-        text.push_str(&style.text(Ink::Bold, &Human(*method).to_string()));
+        text.push_str(&style.text(Ink::Bold, &names.of(*method)));
         if let Some(place) = answer.and_then(|it| crate::text::bir::source_range(class, it)) {
             text.push_str(&style.text(Ink::Dim, &format!("  {place}")));
         }
         text.push('\n');
         for it in calls {
-            call(&mut text, *answer, it, style);
+            call(&mut text, *answer, it, (names, style));
         }
         text.push('\n');
     }
     out.extend(text.as_bytes());
 }
 
-fn call(out: &mut String, answer: Option<&MethodAnswer>, it: &Call, style: Style) {
+fn call(out: &mut String, answer: Option<&MethodAnswer>, it: &Call, (names, style): (Names<'_>, Style)) {
     let pc = answer.zip(it.instr).and_then(|(answer, instr)| answer.positions.pc(instr));
     let line = answer.zip(it.instr).and_then(|(answer, instr)| answer.positions.line(instr));
     let mut place = String::new();
@@ -43,26 +44,32 @@ fn call(out: &mut String, answer: Option<&MethodAnswer>, it: &Call, style: Style
         (Some(pc), None) => write!(place, "pc {pc}: "),
         _ => Ok(()),
     };
-    let _ = writeln!(out, "  {}{}", style.text(Ink::Dim, &place), what(it));
+    let _ = writeln!(out, "  {}{}", style.text(Ink::Dim, &place), what(it, names));
     if !it.glue.is_empty() {
         let names: Vec<String> = it.glue.iter().map(|it| why::dotted(*it)).collect();
         let text = format!("     through function objects that implement {}", names.join(", "));
         let _ = writeln!(out, "{}", style.text(Ink::Dim, &text));
     }
-    targets(out, "->", Ink::Blue, &it.targets, style);
-    targets(out, "?> possibly", Ink::Yellow, &it.possible, style);
+    targets(out, "->", Ink::Blue, &it.targets, (names, style));
+    targets(out, "?> possibly", Ink::Yellow, &it.possible, (names, style));
     for error in &it.errors {
         let _ = writeln!(out, "     {}", style.text(Ink::Red, &format!("! {}", why::dotted(*error))));
     }
     if let Some(open) = it.open {
-        let text = format!("?  anywhere: {}", why::why(open));
+        let text = format!("?  anywhere: {}", why::why(open, names));
         let _ = writeln!(out, "     {}", style.text(Ink::Yellow, &text));
     }
 }
 
-fn targets(out: &mut String, arrow: &str, ink: Ink, targets: &[MethodName], style: Style) {
+fn targets(
+    out: &mut String,
+    arrow: &str,
+    ink: Ink,
+    targets: &[MethodName],
+    (names, style): (Names<'_>, Style),
+) {
     for it in targets.iter().take(TARGETS) {
-        let _ = writeln!(out, "     {}", style.text(ink, &format!("{arrow} {}", Human(*it))));
+        let _ = writeln!(out, "     {}", style.text(ink, &format!("{arrow} {}", names.of(*it))));
     }
     if let Some(more) = targets.len().checked_sub(TARGETS).filter(|&it| it > 0) {
         let _ = writeln!(out, "     {}", style.text(ink, &format!("{arrow} and {more} more")));
@@ -70,7 +77,7 @@ fn targets(out: &mut String, arrow: &str, ink: Ink, targets: &[MethodName], styl
 }
 
 /// Returns the kind of a call, and the method that the instruction names.
-pub(crate) fn what(it: &Call) -> String {
+pub(crate) fn what(it: &Call, names: Names<'_>) -> String {
     let word = match it.kind {
         CallWord::Clinit => "runs initialisers",
         CallWord::Native => "from native code",
@@ -87,9 +94,9 @@ pub(crate) fn what(it: &Call) -> String {
     };
     match it.declared {
         Some(declared) if matches!(it.kind, CallWord::Reflect) => {
-            format!("{word}, in a call of {}", Human(declared))
+            format!("{word}, in a call of {}", names.of(declared))
         }
-        Some(declared) => format!("{word} {}", Human(declared)),
+        Some(declared) => format!("{word} {}", names.of(declared)),
         None => word.to_owned(),
     }
 }

@@ -1,17 +1,19 @@
 //! Control-flow graphs as text: the blocks of each method, their successors, and the handlers of their exceptions.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use ide::answer::{ClassAnswer, MethodAnswer};
 use ide::blocks::{Block, BlockId, Fate, Raise, blocks, push_instr_text};
-use ide::{EdgeKind, Graph, Human, Instr, InstrId, Part, RaisedSet, SetRef, print};
+use ide::{Described, EdgeKind, Graph, Instr, InstrId, Part, SetRef, print};
 
 use rustc_hash::FxHashMap;
 
 use crate::text::bir::source_range;
+use crate::text::names::Names;
 use crate::text::style::{Ink, Style};
-use crate::text::why;
+use crate::text::{sets, why};
 
 /// The maximum number of pcs listed for a set of exceptions.
 const PLACES: usize = 8;
@@ -19,22 +21,46 @@ const PLACES: usize = 8;
 const DYNAMIC: usize = 100;
 /// The maximum number of cases listed for a target of a switch.
 const CASES: usize = 6;
-/// The maximum number of types listed for a set of exceptions.
-const TYPES: usize = 8;
 
-/// Appends the control-flow graphs of the methods of a class.
-pub(crate) fn class(out: &mut Vec<u8>, class: &ClassAnswer, graphs: &[Graph], style: Style) {
+/// Returns a short description of a set of exceptions.
+type Describe<'a> = dyn FnMut(&[Part]) -> Described + 'a;
+
+/// How sets and methods are printed.
+struct Printing<'a> {
+    describe: RefCell<&'a mut Describe<'a>>,
+    names: Names<'a>,
+    style: Style,
+}
+
+impl Printing<'_> {
+    /// Returns exception types, with a plus after those that include subclasses:
+    /// `java.lang.Error+, java.io.IOException`. Long sets are shortened.
+    fn set(&self, parts: &[Part]) -> String {
+        sets::described(&(self.describe.borrow_mut())(parts))
+    }
+}
+
+/// Appends the control-flow graphs of the methods of a class. `describe` shortens sets.
+pub(crate) fn class(
+    out: &mut Vec<u8>,
+    class: &ClassAnswer,
+    graphs: &[Graph],
+    describe: &mut Describe<'_>,
+    (names, style): (Names<'_>, Style),
+) {
+    let printing = Printing { describe: RefCell::new(describe), names, style };
     let mut text = String::new();
     for (it, graph) in class.methods.iter().zip(graphs) {
         text.clear();
-        method(&mut text, class, it, graph, style);
+        method(&mut text, class, it, graph, &printing);
         text.push('\n');
         out.extend(text.as_bytes());
     }
 }
 
-fn method(out: &mut String, class: &ClassAnswer, it: &MethodAnswer, graph: &Graph, style: Style) {
-    out.push_str(&style.text(Ink::Bold, &Human(it.method).to_string()));
+fn method(out: &mut String, class: &ClassAnswer, it: &MethodAnswer, graph: &Graph, printing: &Printing<'_>) {
+    let style = printing.style;
+    out.push_str(&style.text(Ink::Bold, &printing.names.of(it.method)));
     if let Some(place) = source_range(class, it) {
         out.push_str(&style.text(Ink::Dim, &format!("  {place}")));
     }
@@ -44,14 +70,14 @@ fn method(out: &mut String, class: &ClassAnswer, it: &MethodAnswer, graph: &Grap
     out.push('\n');
     let blocks = blocks(&it.code.body, &graph.cfg);
     for (i, one) in blocks.iter().enumerate() {
-        block(out, i, &blocks, one, it, graph, style);
+        block(out, i, &blocks, one, it, graph, printing);
     }
     for &(from, to) in &it.positions.unreachable {
         let last = to.saturating_sub(1);
         let text = format!("pc {from}..{last} is never reached");
         let _ = writeln!(out, "  {}", style.text(Ink::Dim, &text));
     }
-    leaving(out, graph, &blocks, style);
+    leaving(out, graph, &blocks, printing);
 }
 
 fn block(
@@ -61,8 +87,9 @@ fn block(
     block: &Block<SetRef>,
     it: &MethodAnswer,
     graph: &Graph,
-    style: Style,
+    printing: &Printing<'_>,
 ) {
+    let style = printing.style;
     let name = format!("B{i}");
     let mut about = Vec::new();
     if i == 0 {
@@ -70,6 +97,9 @@ fn block(
     }
     if matches!(it.code.body.instrs[block.first], Instr::Catch(_)) {
         about.push("handler".to_owned());
+        if graph.cfg.entered_only_by_vm_errors.contains(&block.first) {
+            about.push("entered only by errors of the VM".to_owned());
+        }
     }
     about.extend(range("pc", block.instrs().filter_map(|id| it.positions.pc(id))));
     about.extend(range("line", block.instrs().filter_map(|id| it.positions.line(id))));
@@ -100,7 +130,7 @@ fn block(
     if let Some(text) = leads(block) {
         let _ = writeln!(out, "    {}", style.text(Ink::Blue, &text));
     }
-    raises(out, block, it, graph, style);
+    raises(out, block, it, graph, printing);
 }
 
 /// Returns the bootstrap method and arguments of a dynamic call site or constant, shortened to [`DYNAMIC`]
@@ -167,7 +197,14 @@ fn shortened(items: &[String], most: usize) -> String {
     }
 }
 
-fn raises(out: &mut String, block: &Block<SetRef>, it: &MethodAnswer, graph: &Graph, style: Style) {
+fn raises(
+    out: &mut String,
+    block: &Block<SetRef>,
+    it: &MethodAnswer,
+    graph: &Graph,
+    printing: &Printing<'_>,
+) {
+    let style = printing.style;
     // If each type has its own node, types that are raised at the same places and have the same fate share a line.
     let mut known: Vec<(&Raise<SetRef>, Vec<Part>)> = Vec::new();
     let mut rows: FxHashMap<(&[InstrId], Fate), usize> = FxHashMap::default();
@@ -185,7 +222,7 @@ fn raises(out: &mut String, block: &Block<SetRef>, it: &MethodAnswer, graph: &Gr
         }
     }
     for (raise, what) in known {
-        let (exceptions, pcs, result) = (parts(&what), places(it, &raise.instrs), fate(raise));
+        let (exceptions, pcs, result) = (printing.set(&what), places(it, &raise.instrs), fate(raise));
         let text = format!("! {exceptions} at {pcs} -> {result}");
         let _ = writeln!(out, "    {}", style.text(Ink::Red, &text));
     }
@@ -193,10 +230,14 @@ fn raises(out: &mut String, block: &Block<SetRef>, it: &MethodAnswer, graph: &Gr
     let mut open: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for raise in &block.raises {
         if let Some(why) = graph.set(raise.set).open {
-            let what = open_text(graph.set(raise.set));
-            let (pcs, reason) = (places(it, &raise.instrs), why::why(why));
+            let set = graph.set(raise.set);
+            let what = sets::open(&(printing.describe.borrow_mut())(&set.parts), &set.except);
+            let (pcs, reason) = (places(it, &raise.instrs), why::why(why, printing.names));
             let what = format!("{what} at {pcs}: {reason}");
-            open.entry(fate(raise)).or_default().push(what);
+            let causes = open.entry(fate(raise)).or_default();
+            if !causes.contains(&what) {
+                causes.push(what);
+            }
         }
     }
     for (fate, causes) in open {
@@ -214,25 +255,6 @@ fn fate(raise: &Raise<SetRef>) -> String {
     }
 }
 
-/// Returns exception types, with a plus after those that include subclasses: `java.lang.Error+, java.io.IOException`.
-fn parts(parts: &[Part]) -> String {
-    let one = |it: &Part| {
-        let name = why::dotted(ide::Text(it.class.bytes()));
-        format!("{name}{}", if it.cone { "+" } else { "" })
-    };
-    shortened(&parts.iter().map(one).collect::<Vec<_>>(), TYPES)
-}
-
-/// Returns the types of the unknown exceptions in a set.
-fn open_text(set: &RaisedSet) -> String {
-    let all = parts(&set.parts);
-    match (all == "java.lang.Throwable+", set.except.is_empty()) {
-        (true, true) => "anything".to_owned(),
-        (true, false) => format!("anything but {}", parts(&set.except)),
-        (false, _) => all,
-    }
-}
-
 /// Returns the pcs of instructions: `pc 3, 7`.
 fn places(it: &MethodAnswer, instrs: &[InstrId]) -> String {
     let mut pcs: Vec<String> =
@@ -242,30 +264,29 @@ fn places(it: &MethodAnswer, instrs: &[InstrId]) -> String {
 }
 
 /// Appends a line with the exceptions that may leave the method.
-fn leaving(out: &mut String, graph: &Graph, blocks: &[Block<SetRef>], style: Style) {
-    let mut known: Vec<String> = Vec::new();
+fn leaving(out: &mut String, graph: &Graph, blocks: &[Block<SetRef>], printing: &Printing<'_>) {
+    let mut known: Vec<Part> = Vec::new();
     let mut open = false;
     for raise in blocks.iter().flat_map(|it| &it.raises).filter(|it| it.fate == Fate::Leaves) {
         let set = graph.set(raise.set);
         open |= set.open.is_some();
         for it in set.parts.iter().filter(|_| set.open.is_none()) {
-            let name = parts(std::slice::from_ref(it));
-            if !known.contains(&name) {
-                known.push(name);
+            if !known.contains(it) {
+                known.push(*it);
             }
         }
     }
     if known.is_empty() && !open {
         return;
     }
-    known.sort();
+    known.sort_by_key(|it| (it.class.bytes(), it.cone));
     // `Throwable` with its subclasses includes all other types.
-    if known.iter().any(|it| it == "java.lang.Throwable+") {
-        known = vec!["java.lang.Throwable+".to_owned()];
+    if let Some(all) = known.iter().find(|it| it.cone && it.class.bytes() == b"java/lang/Throwable") {
+        known = vec![*all];
     }
-    let mut text = shortened(&known, TYPES);
+    let mut text = if known.is_empty() { String::new() } else { printing.set(&known) };
     if open {
         text.push_str(if text.is_empty() { "unknown exceptions" } else { ", and unknown exceptions" });
     }
-    let _ = writeln!(out, "  {}", style.text(Ink::Red, &format!("may leave by: {text}")));
+    let _ = writeln!(out, "  {}", printing.style.text(Ink::Red, &format!("may leave by: {text}")));
 }

@@ -5,6 +5,8 @@ use std::fmt::Write;
 use ide::entries::{Entry, EntryReason, Start, WayTo};
 use ide::{Human, MethodName};
 
+use crate::report::count;
+use crate::text::names::Names;
 use crate::text::style::{Ink, Style};
 use crate::text::why::dotted;
 
@@ -18,6 +20,11 @@ pub(crate) fn list(out: &mut Vec<u8>, entries: &[Entry], why: bool, style: Style
             let _ = writeln!(text, "  {}", reason(it.why));
         }
     }
+    if !entries.is_empty() {
+        let n = count(entries.len(), "entry point", "entry points");
+        let hint = if why { "" } else { "; --why says why each is one" };
+        let _ = writeln!(text, "\n{}", style.text(Ink::Dim, &format!("// {n}{hint}")));
+    }
     if entries.is_empty() {
         text.push_str("no entry point: no method that a launcher runs, and none that unseen code can call\n");
     }
@@ -25,10 +32,16 @@ pub(crate) fn list(out: &mut Vec<u8>, entries: &[Entry], why: bool, style: Style
 }
 
 /// Appends for each method a path of calls to it from an entry point, or that the method is not reached.
-pub(crate) fn ways(out: &mut Vec<u8>, ways: &[(MethodName, WayTo)], style: Style) {
+pub(crate) fn ways(
+    out: &mut Vec<u8>,
+    ways: &[(MethodName, WayTo)],
+    about: &dyn Fn(MethodName) -> &'static str,
+    (names, style): (Names<'_>, Style),
+) {
     let mut text = String::new();
     for (method, way) in ways {
-        let _ = writeln!(text, "{}", style.text(Ink::Bold, &Human(*method).to_string()));
+        let place = style.text(Ink::Dim, about(*method));
+        let _ = writeln!(text, "{}{place}", style.text(Ink::Bold, &names.of(*method)));
         let Some((start, way)) = way else {
             let _ = writeln!(
                 text,
@@ -38,7 +51,7 @@ pub(crate) fn ways(out: &mut Vec<u8>, ways: &[(MethodName, WayTo)], style: Style
             continue;
         };
         for it in way.iter().rev().skip(1) {
-            let _ = writeln!(text, "  <- {}", Human(*it));
+            let _ = writeln!(text, "  <- {}", names.of(*it));
         }
         let start = match start {
             Start::Entry(why) => format!("entry point: {}", reason(*why)),

@@ -3,8 +3,12 @@
 use std::fmt::Write;
 
 use ide::explain::{ExplainedCall, ExplainedException, Explanation, Fact, Spot};
-use ide::{Human, MethodName, Origin, Part, Step, Text};
+use ide::silent::{CodeKind, ProofKind, Silent};
+use ide::{MethodName, Origin, Step};
 
+use crate::report::count;
+use crate::text::names::Names;
+use crate::text::sets::one;
 use crate::text::style::{Ink, Style};
 use crate::text::why::{dotted, raised, why};
 
@@ -19,7 +23,12 @@ pub(crate) struct Line {
 }
 
 /// Appends explanations, grouped under the name of their method.
-pub(crate) fn explanations(out: &mut Vec<u8>, all: &[Explanation], style: Style) {
+pub(crate) fn explanations(
+    out: &mut Vec<u8>,
+    all: &[Explanation],
+    about: &dyn Fn(MethodName) -> &'static str,
+    (names, style): (Names<'_>, Style),
+) {
     let mut text = String::new();
     let mut before: Option<MethodName> = None;
     for it in all {
@@ -29,10 +38,11 @@ pub(crate) fn explanations(out: &mut Vec<u8>, all: &[Explanation], style: Style)
                 text.push('\n');
             }
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "{}", style.text(Ink::Bold, &Human(method).to_string()));
+            let place = style.text(Ink::Dim, about(method));
+            let _ = writeln!(text, "{}{place}", style.text(Ink::Bold, &names.of(method)));
             before = Some(method);
         }
-        for line in lines(it) {
+        for line in lines(it, names) {
             let said = line.ink.map_or_else(|| line.text.clone(), |it| style.text(it, &line.text));
             let _ = writeln!(text, "  {:indent$}{said}", "", indent = line.indent);
         }
@@ -42,13 +52,14 @@ pub(crate) fn explanations(out: &mut Vec<u8>, all: &[Explanation], style: Style)
 }
 
 /// Returns the lines of an explanation, without the name of its method.
-pub(crate) fn lines(it: &Explanation) -> Vec<Line> {
+pub(crate) fn lines(it: &Explanation, names: Names<'_>) -> Vec<Line> {
     match it {
-        Explanation::Exception(it) => exception(it),
-        Explanation::Call(it) => call(it),
+        Explanation::Exception(it) => exception(it, names),
+        Explanation::Call(it) => call(it, names),
         Explanation::Unreached(_) => {
             vec![line(0, None, "the method is not reached from the entry points".to_owned())]
         }
+        Explanation::Silent(it) => silent(it, names),
     }
 }
 
@@ -56,32 +67,32 @@ fn line(indent: usize, ink: Option<Ink>, text: String) -> Line {
     Line { indent, ink, text }
 }
 
-fn exception(it: &ExplainedException) -> Vec<Line> {
+fn exception(it: &ExplainedException, names: Names<'_>) -> Vec<Line> {
     let (ink, what) = match &it.what {
-        Some(part) => (Ink::Red, format!("! {}", part_text(part))),
+        Some(part) => (Ink::Red, format!("! {}", one(part))),
         None => (Ink::Yellow, "? and unknown exceptions".to_owned()),
     };
-    let chain = it.chain.iter().enumerate().map(|(i, it)| line(4, None, fact(it, i == 0)));
+    let chain = it.chain.iter().enumerate().map(|(i, it)| line(4, None, fact(it, i == 0, names)));
     std::iter::once(line(0, Some(ink), what)).chain(chain).collect()
 }
 
-fn fact(it: &Fact, first: bool) -> String {
+fn fact(it: &Fact, first: bool, names: Names<'_>) -> String {
     let place = it.spot.as_ref().map(place).unwrap_or_default();
     match it.step {
-        Step::Method(method) if first => format!("{}{place}", Human(method)),
-        Step::Method(method) => format!("<- {}{place}", Human(method)),
-        Step::Dispatch(method) => format!("<- by a call of {}", Human(method)),
+        Step::Method(method) if first => format!("{}{place}", names.of(method)),
+        Step::Method(method) => format!("<- {}{place}", names.of(method)),
+        Step::Dispatch(method) => format!("<- by a call of {}", names.of(method)),
         Step::Initializer(class) => format!("<- by the initialisation of {}", dotted(class)),
-        Step::Loading(method) => format!("<- by loading a class, which may run {}", Human(method)),
+        Step::Loading(method) => format!("<- by loading a class, which may run {}", names.of(method)),
         Step::Glue(interface) => format!("<- by a function object that implements {}", dotted(interface)),
         Step::Rethrown(method) => {
-            format!("<- the exception is caught and thrown again in {}{place}", Human(method))
+            format!("<- the exception is caught and thrown again in {}{place}", names.of(method))
         }
         Step::Raised(Origin::Instruction) => {
             "<- an instruction at this place raises the exception".to_owned()
         }
-        Step::Raised(origin) => format!("<- {}", raised(origin)),
-        Step::Open(reason) => format!("<- {}", why(reason)),
+        Step::Raised(origin) => format!("<- {}", raised(origin, names)),
+        Step::Open(reason) => format!("<- {}", why(reason, names)),
     }
 }
 
@@ -94,13 +105,13 @@ fn place(it: &Spot) -> String {
     }
 }
 
-fn call(it: &ExplainedCall) -> Vec<Line> {
+fn call(it: &ExplainedCall, names: Names<'_>) -> Vec<Line> {
     let pc = it.spot.pc.map_or(String::new(), |it| format!("pc {it}: "));
     let call = &it.call;
-    let mut acc = vec![line(0, None, format!("{pc}{}", crate::text::calls::what(call)))];
+    let mut acc = vec![line(0, None, format!("{pc}{}", crate::text::calls::what(call, names)))];
     for target in &it.targets {
         let arrow = if target.possible { "?> possibly" } else { "->" };
-        acc.push(line(2, Some(Ink::Blue), format!("{arrow} {}", Human(target.method))));
+        acc.push(line(2, Some(Ink::Blue), format!("{arrow} {}", names.of(target.method))));
         for it in &target.receivers {
             let chain: Vec<String> = it.chain.iter().map(|it| dotted(*it)).collect();
             acc.push(line(5, None, format!("selected by receivers of the class {}", chain.join(" below "))));
@@ -110,11 +121,62 @@ fn call(it: &ExplainedCall) -> Vec<Line> {
         acc.push(line(2, Some(Ink::Red), format!("! {}", dotted(*error))));
     }
     if let Some(open) = call.open {
-        acc.push(line(2, Some(Ink::Yellow), format!("?  anywhere: {}", why(open))));
+        acc.push(line(2, Some(Ink::Yellow), format!("?  anywhere: {}", why(open, names))));
     }
     acc
 }
 
-fn part_text(it: &Part) -> String {
-    format!("{}{}", dotted(Text(it.class.bytes())), if it.cone { "+" } else { "" })
+/// The maximum number of names listed on a line about a method that lets nothing out.
+const NAMED: usize = 5;
+
+/// Returns the lines about a method that lets no exception out.
+fn silent(it: &Silent, names: Names<'_>) -> Vec<Line> {
+    let mut acc = vec![line(0, None, "lets no exception out".to_owned())];
+    let mut because = |text: String| acc.push(line(4, None, format!("<- {text}")));
+    match it.code {
+        CodeKind::Present => {}
+        CodeKind::Promise => {
+            because("its code is not written yet, and its promise lets nothing out".to_owned())
+        }
+        CodeKind::Native => because("the table of native methods says that it throws nothing".to_owned()),
+        CodeKind::Abstract => {
+            because("the method is abstract: calls run the methods that override it".to_owned())
+        }
+    }
+    for &(proof, n) in &it.proved {
+        because(format!("{} of its code cannot fail: {}", count(n, "check", "checks"), proof_text(proof)));
+    }
+    if !it.caught.is_empty() {
+        because(format!("its own handlers catch {}", some(it.caught.iter().map(one).collect())));
+    }
+    if !it.calls.is_empty() {
+        let called = it.calls.iter().map(|it| names.of(*it)).collect();
+        because(format!("what it calls lets nothing out that it does not catch: {}", some(called)));
+    }
+    if it.code == CodeKind::Present && it.proved.is_empty() && it.caught.is_empty() && it.calls.is_empty() {
+        because("no instruction of its code can raise an exception".to_owned());
+    }
+    acc
+}
+
+fn proof_text(it: ProofKind) -> &'static str {
+    match it {
+        ProofKind::Receiver => "the value is the receiver",
+        ProofKind::Created => "the method created the object itself",
+        ProofKind::Tested => "the same values were tested before",
+        ProofKind::Constant => "the values are constants",
+        ProofKind::Caught => "the value is a caught exception",
+        ProofKind::Length => "the value is the length of an array",
+        ProofKind::Type => "every possible value has the required type",
+        ProofKind::EveryPath => "each path to the check has a proof of its own",
+    }
+}
+
+/// Returns the first names and the number of the others: `a, b and 2 more`.
+fn some(names: Vec<String>) -> String {
+    let shown = names.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().checked_sub(NAMED).filter(|&it| it > 0) {
+        Some(more) => format!("{shown} and {more} more"),
+        None => shown,
+    }
 }

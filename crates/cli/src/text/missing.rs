@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use ide::hints::Hint;
-use ide::{Human, Missing};
+use ide::{Human, MethodName, Missing};
+use rustc_hash::FxHashSet;
 
 use crate::report::count;
 use crate::text::style::{Ink, Style};
@@ -24,6 +25,18 @@ pub(crate) fn list(out: &mut Vec<u8>, missing: &[(Missing, Vec<Hint>)], style: S
     });
     for (it, hints) in order {
         one(&mut text, it, hints, style);
+    }
+    if !missing.is_empty() {
+        let distinct = |of: &dyn Fn(&Missing) -> &[MethodName]| {
+            missing.iter().flat_map(|it| of(&it.0)).collect::<FxHashSet<_>>().len()
+        };
+        let classes = count(missing.len(), "class is", "classes are");
+        let needed = count(distinct(&|it| &it.used_by), "method", "methods");
+        let widened = count(distinct(&|it| &it.widened), "method", "methods");
+        let summary =
+            format!("// {classes} missing, needed by {needed}; calls in {widened} may run any method");
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "\n{}", style.text(Ink::Dim, &summary));
     }
     out.extend(text.as_bytes());
 }

@@ -6,8 +6,12 @@ pub(crate) mod cfg;
 pub(crate) mod entries;
 pub(crate) mod explain;
 pub(crate) mod interface;
+pub(crate) mod legend;
 pub(crate) mod missing;
+pub(crate) mod names;
+pub(crate) mod sets;
 pub(crate) mod style;
+pub(crate) mod summary;
 pub(crate) mod throws;
 pub(crate) mod watch;
 pub(crate) mod why;
@@ -16,8 +20,8 @@ use export::frame::Header;
 
 use style::{Ink, Style};
 
-/// Returns the lines that precede a result: JDK, release, world and assumptions.
-pub(crate) fn header(header: &Header, style: Style) -> Vec<u8> {
+/// Returns the lines that precede a result: JDK, release, world, assumptions, and the legend of its marks.
+pub(crate) fn header(header: &Header, legend: &str, style: Style) -> Vec<u8> {
     let jdk = header.jdk.as_deref().unwrap_or("no JDK");
     let groups = header.vm_error_groups.join(", ");
     let profile =
@@ -28,6 +32,9 @@ pub(crate) fn header(header: &Header, style: Style) -> Vec<u8> {
         format!("// ajar {version}: {jdk}; release {release}; {profile}world {world}; VM errors: {errors}\n");
     for it in &header.assumptions {
         text.push_str(&format!("// {it}\n"));
+    }
+    if !legend.is_empty() {
+        text.push_str(&format!("// {legend}\n"));
     }
     text.push('\n');
     style.text(Ink::Dim, &text).into_bytes()

@@ -2,29 +2,42 @@
 
 use std::fmt::Write;
 
-use ide::{Human, Part, Text, Throws};
+use ide::{Described, Step, Throws};
 
+use crate::text::names::Names;
 use crate::text::style::{Ink, Style};
-use crate::text::why;
+use crate::text::{sets, why};
 
-/// Appends the exceptions that may leave the methods of a class.
-pub(crate) fn class(out: &mut Vec<u8>, answers: &[Throws], style: Style) {
+/// Appends the exceptions that may leave the methods of a class. `describe` returns a short
+/// description of the known exceptions.
+pub(crate) fn class(
+    out: &mut Vec<u8>,
+    answers: &[Throws],
+    describe: &mut dyn FnMut(&Throws) -> Described,
+    (names, style): (Names<'_>, Style),
+) {
     let mut text = String::new();
     for it in answers {
-        method(&mut text, it, style);
+        method(&mut text, it, describe, (names, style));
     }
     out.extend(text.as_bytes());
 }
 
-fn method(out: &mut String, it: &Throws, style: Style) {
-    let _ = writeln!(out, "{}", style.text(Ink::Bold, &Human(it.method).to_string()));
+fn method(
+    out: &mut String,
+    it: &Throws,
+    describe: &mut dyn FnMut(&Throws) -> Described,
+    (names, style): (Names<'_>, Style),
+) {
+    let _ = writeln!(out, "{}", style.text(Ink::Bold, &names.of(it.method)));
     if !it.known.is_empty() {
+        let known = sets::described(&describe(it));
         // Writing to a string cannot fail.
-        let _ = writeln!(out, "  {}", style.text(Ink::Red, &format!("! {}", parts(&it.known))));
+        let _ = writeln!(out, "  {}", style.text(Ink::Red, &format!("! {known}")));
     }
     if let Some(open) = &it.open {
-        let what = open_set(&open.within, &open.except);
-        let because = why::steps(&open.because).join(" <- ");
+        let what = sets::open(&Described::plain(&open.within), &open.except);
+        let because = why::steps(&open.because, names).join(" <- ");
         let _ = writeln!(out, "  {}", style.text(Ink::Yellow, &format!("? {what}: {because}")));
     }
     if it.known.is_empty() && it.open.is_none() {
@@ -33,22 +46,11 @@ fn method(out: &mut String, it: &Throws, style: Style) {
     out.push('\n');
 }
 
-/// Returns a set of unknown exceptions as text: all exceptions of the types in `within`, except those of the types in
-/// `except`.
-pub(crate) fn open_set(within: &[Part], except: &[Part]) -> String {
-    let within = parts(within);
-    match (within == "java.lang.Throwable+", except.is_empty()) {
-        (true, true) => "anything".to_owned(),
-        (true, false) => format!("anything but {}", parts(except)),
-        (false, _) => within,
-    }
-}
-
-/// Returns exception types, with a plus after those that include subclasses: `java.io.IOException+`.
-pub(crate) fn parts(parts: &[Part]) -> String {
-    let one = |it: &Part| {
-        let name = why::dotted(Text(it.class.bytes()));
-        format!("{name}{}", if it.cone { "+" } else { "" })
-    };
-    parts.iter().map(one).collect::<Vec<_>>().join(", ")
+/// Returns the reason why the exceptions of a method have an unknown part; `None` if they have none.
+pub(crate) fn reason(it: &Throws, names: Names<'_>) -> Option<String> {
+    let because = &it.open.as_ref()?.because;
+    Some(match because.last() {
+        Some(Step::Open(it)) => why::why(*it, names),
+        Some(_) | None => "unseen code".to_owned(),
+    })
 }

@@ -4,15 +4,16 @@ use std::fmt::Write;
 
 use export::watch::Cycle;
 use ide::difference::{Changed, End, EndKind, Fact, Need, Raised, Reaches};
-use ide::{Call, EdgeKind, Human, MethodName};
+use ide::{Call, Described, EdgeKind, Human, MethodName};
 use rustc_hash::FxHashSet;
 
 use crate::report::count;
 use crate::text::calls::what;
 use crate::text::entries::reason;
 use crate::text::explain;
+use crate::text::names::PLAIN;
+use crate::text::sets::{one, open, shortened};
 use crate::text::style::{Ink, Style};
-use crate::text::throws::{open_set, parts};
 use crate::text::why::{dotted, steps, why};
 
 /// Returns the added and removed facts, grouped under the names of their methods.
@@ -53,7 +54,7 @@ fn fact(it: &Fact, added: bool) -> String {
         Fact::Instruction(text) => text.clone(),
         Fact::Entry(why) => format!("the method is an entry point: {}", reason(*why)),
         Fact::Explained(it) => {
-            let lines = explain::lines(it).into_iter();
+            let lines = explain::lines(it, PLAIN).into_iter();
             let lines = lines.map(|it| format!("{:indent$}{}", "", it.text, indent = it.indent));
             lines.collect::<Vec<_>>().join("\n")
         }
@@ -68,13 +69,13 @@ fn fact(it: &Fact, added: bool) -> String {
                 errors: Vec::new(),
                 open: None,
             };
-            format!("{}{}", what(&call), reaches(*to))
+            format!("{}{}", what(&call, PLAIN), reaches(*to))
         }
-        Fact::LetsOut(part) => format!("may throw {}", parts(std::slice::from_ref(part))),
+        Fact::LetsOut(part) => format!("may throw {}", one(part)),
         Fact::Open { within, except, because } => {
-            let because = because.map(|it| steps(&[it]).join("")).unwrap_or_default();
+            let because = because.map(|it| steps(&[it], PLAIN).join("")).unwrap_or_default();
             let because = if because.is_empty() { because } else { format!(": {because}") };
-            let set = open_set(within, except);
+            let set = open(&Described::plain(within), except);
             format!("may throw unknown exceptions ({set}){because}")
         }
         Fact::Edge { from, to, kind, .. } => format!("{} {} {}", end(from), arrow(*kind), end(to)),
@@ -100,7 +101,7 @@ fn reaches(it: Reaches) -> String {
         Reaches::Possible(it) => format!(" ?> possibly {}", Human(it)),
         Reaches::Glue(it) => format!(" through function objects that implement {}", dotted(it)),
         Reaches::Error(it) => format!(" ! {}", dotted(it)),
-        Reaches::Open(it) => format!(" -> anywhere: {}", why(it)),
+        Reaches::Open(it) => format!(" -> anywhere: {}", why(it, PLAIN)),
         Reaches::Nothing => String::new(),
     }
 }
@@ -130,8 +131,10 @@ fn end(it: &End) -> String {
 
 fn raised(it: &Raised) -> String {
     match it.open {
-        Some(reason) => format!("{} ({})", open_set(&it.parts, &it.except), why(reason)),
-        None => parts(&it.parts),
+        Some(reason) => {
+            format!("{} ({})", open(&Described::plain(&it.parts), &it.except), why(reason, PLAIN))
+        }
+        None => shortened(&it.parts),
     }
 }
 

@@ -117,6 +117,7 @@ pub(crate) fn trailer(class: &ClassAnswer) -> Trailer {
             .map(|it| FailedMethod { place: place(), method: it.method, fault: it.fault.clone() })
             .collect(),
         notes: vec![(place(), "odd".to_owned())],
+        warnings: vec![("lib/gone.jar".to_owned(), "the entry does not exist".to_owned())],
         interface: None,
     }
 }

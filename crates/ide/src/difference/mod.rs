@@ -336,7 +336,7 @@ fn explained(method: MethodName, it: &Explanation, added: bool) -> (Key, Changed
     let spot = match it {
         Explanation::Exception(it) => Some(&it.spot),
         Explanation::Call(it) => Some(&it.spot),
-        Explanation::Unreached(_) => None,
+        Explanation::Unreached(_) | Explanation::Silent(_) => None,
     };
     let (pc, line) = (spot.and_then(|it| it.pc), spot.and_then(|it| it.line));
     let key = Key::Explained(method, it.without_places(&without_temporaries));

@@ -12,7 +12,7 @@ use analysis::whole::missing::missing_classes;
 use analysis::whole::sets::Sets;
 use analysis::whole::solved::SolvedProgram;
 use ide::answer::{MethodAnswer, Question, class_answer};
-use ide::entries::EntryRequest;
+use ide::entries::{EntryRequest, Receivers};
 use ide::whole::{ClassRecord, Setup, Whole, read_class};
 use ide::{
     Graph, MethodCode, Missing, Packages, RaisedSet, Role, Scratch, Settings, WholeOptions, WorldKind,
@@ -34,15 +34,20 @@ pub(crate) fn fresh(classes: &[Vec<u8>], options: WholeOptions) -> (Vec<ClassRec
     fresh_from(classes, options, None)
 }
 
-/// Like [`fresh`]; with `entries`, calls are narrowed to receivers that code creates which is reached from there.
+/// A search for reached code: the entry points, and the classes whose objects count as receivers.
+pub(crate) type Search = (EntryRequest, Receivers);
+
+/// Like [`fresh`]; with `search`, calls go only to the receivers of the search.
 pub(crate) fn fresh_from(
     classes: &[Vec<u8>],
     options: WholeOptions,
-    entries: Option<&EntryRequest>,
+    search: Option<&Search>,
 ) -> (Vec<ClassRecord>, Whole) {
     let records: Vec<ClassRecord> =
         classes.iter().map(|it| read_class(it, &mut Scratch::default()).unwrap()).collect();
-    let setup = Setup { options, packages: &Packages::default(), entries, solve: true };
+    let receivers = search.map_or(Receivers::Created, |it| it.1);
+    let entries = search.map(|it| &it.0);
+    let setup = Setup { options, packages: &Packages::default(), entries, receivers, solve: true };
     let whole = Whole::joined(with_roles(records.clone()), &setup).unwrap();
     (records, whole)
 }
@@ -101,10 +106,10 @@ pub(crate) struct Said {
 }
 
 impl Kept {
-    pub(crate) fn new(options: WholeOptions, entries: Option<EntryRequest>) -> Kept {
+    pub(crate) fn new(options: WholeOptions, search: Option<Search>) -> Kept {
         let mut settings = Settings::new(options.world, 17);
         settings.options = options;
-        (settings.rta, settings.entries) = (entries.is_some(), entries);
+        (settings.entries, settings.receivers) = search.unzip();
         Kept { keeper: Keeper::default(), settings: Arc::new(settings), said: HashMap::new() }
     }
 

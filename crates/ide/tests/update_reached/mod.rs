@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use analysis::keeper::Advance;
-use ide::entries::EntryRequest;
+use ide::entries::{EntryRequest, Receivers};
 use ide::pattern::MethodPattern;
 use ide::{Settings, WholeOptions, WorldKind};
 use test_utils::generate::Structure;
@@ -180,7 +180,8 @@ fn edit(seed: u64, options: WholeOptions, outcomes: &mut Outcomes) {
     classes.extend((0..THROWN).map(|it| exception(it, it % 2, 0)));
     classes.extend(fixed(seed.is_multiple_of(2)));
     let entries = requests("p/F0.m0")[(seed / 2) as usize % 4].clone();
-    let mut editor = Editor::starting(classes, options, Some(entries));
+    let receivers = if seed % 5 == 2 { Receivers::Any } else { Receivers::Created };
+    let mut editor = Editor::starting(classes, options, Some((entries, receivers)));
     if seed % 3 == 1 {
         editor = editor.broken_off(seed, seed % 2 == 1);
     }
@@ -247,7 +248,8 @@ fn what_is_reached_follows_the_hierarchy() {
         let world = [WorldKind::Open, WorldKind::Closed, WorldKind::Declared][seed as usize % 3];
         let classes = structure_classes(&structure, &platform);
         let entries = requests("java/lang/Error.<init>")[if seed % 2 == 0 { 3 } else { 2 }].clone();
-        let mut editor = Editor::starting(classes, in_world(world), Some(entries));
+        let receivers = if seed % 4 < 2 { Receivers::Created } else { Receivers::Any };
+        let mut editor = Editor::starting(classes, in_world(world), Some((entries, receivers)));
         let mut rng = Rng::new(seed);
         for n in 0..25 {
             for _ in 0..=rng.below(2) {
@@ -272,17 +274,17 @@ fn a_pattern_follows_what_it_selects() {
         let text = format!(".class public super p/F\n.method public static {method}()V\n return\n.end\n");
         with_roles(fresh(&assembled(&[&text]), in_world(WorldKind::Open)).0)
     };
-    for rta in [true, false] {
+    for receivers in [Some(Receivers::Created), Some(Receivers::Any), None] {
         let [_, selected, ..] = requests("p/F.m");
-        let mut kept = Kept::new(in_world(WorldKind::Open), Some(selected));
-        kept.settings = Arc::new(Settings { rta, ..(*kept.settings).clone() });
+        let mut kept = Kept::new(in_world(WorldKind::Open), Some((selected, Receivers::Created)));
+        kept.settings = Arc::new(Settings { receivers, ..(*kept.settings).clone() });
         assert_eq!(kept.advance(&with("m"), &[0]), Advance::Rebuilt);
         for (method, is_there) in [("n", false), ("m", true), ("x", false)] {
             assert_eq!(kept.advance(&with(method), &[0]), Advance::Updated, "{method}");
             let program = kept.keeper.current().unwrap();
-            assert_eq!(program.read().no_match().is_none(), is_there, "{method}, {rta}");
+            assert_eq!(program.read().no_match().is_none(), is_there, "{method}, {receivers:?}");
             drop(program);
-            assert_eq!(kept.has_entries(), is_there && rta, "{method}, {rta}");
+            assert_eq!(kept.has_entries(), is_there && receivers.is_some(), "{method}, {receivers:?}");
         }
     }
 }

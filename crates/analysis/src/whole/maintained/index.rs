@@ -56,7 +56,7 @@ pub(in crate::whole) struct Stale {
     /// Under `--rta`, the dispatches whose targets must be restricted again to those that instantiated receivers
     /// select.
     pub(in crate::whole) unnarrowed: FxHashSet<DispatchId>,
-    /// Under `--rta`, whether the set of reached code must be recomputed.
+    /// Under `--rta` and `--entry`, whether the set of reached code must be recomputed.
     pub(in crate::whole) is_unsearched: bool,
     /// For each node whose inclusions were recomputed since the nodes' distances to places where exceptions of
     /// unknown code arise were last updated, the previous inclusions of the node.

@@ -4,8 +4,8 @@
 //! hierarchy and the targets of dispatches stay, and only the inclusions of the changed methods differ ([`take_in`]).
 //! A class that is removed, added, or changed in what other classes see is moved to a new position in the hierarchy
 //! ([`moved`]). [`solving`] updates the solution. An edit that may change more is refused
-//! ([`MaintainedProgram::update`] returns `false`), and the program must be rebuilt. Under `--rta`, the reached code
-//! is recomputed from scratch ([`reached`]). The result equals that of a rebuild, because a least solution is a
+//! ([`MaintainedProgram::update`] returns `false`), and the program must be rebuilt. Under `--rta` and `--entry`, the reached
+//! code is recomputed from scratch ([`reached`]). The result equals that of a rebuild, because a least solution is a
 //! function of its system.
 
 mod called;
@@ -28,7 +28,7 @@ use self::index::{EditIndex, Stale};
 use self::indexing::index;
 use self::intake::Intake;
 use super::lattice::{Exceptions, Value};
-use super::reachable::EntryPoint;
+use super::reachable::Roots;
 use super::reads::Touched;
 use super::record::ClassChange;
 use super::solved::SolvedProgram;
@@ -117,9 +117,9 @@ impl MaintainedProgram {
     /// [`MaintainedProgram::settle`] must be called. Returns `false` if the effects cannot be derived from the
     /// changed classes: then this program is unusable and must be rebuilt.
     pub fn update(&mut self, ex: &mut Exceptions, changes: Vec<ClassChange>) -> bool {
-        let is_narrowed = self.solved.calls.reachable.is_some();
+        let is_searched = self.solved.calls.reachable.is_some();
         let stale = self.stale.get_or_insert_default();
-        stale.is_unsearched = is_narrowed;
+        stale.is_unsearched = is_searched;
         let Preparation::Done(index) = &mut self.preparation else { return false };
         match Intake::new(&mut self.solved, ex, index, stale, &mut self.touched) {
             Some(mut it) => take_in::take_in(&mut it, changes),
@@ -133,13 +133,13 @@ impl MaintainedProgram {
     }
 
     /// Whether the set of reached code reflects all changes of classes that were applied; always true without
-    /// `--rta`.
+    /// `--rta` and `--entry`.
     pub fn is_searched(&self) -> bool {
         self.stale.as_ref().is_none_or(|it| !it.is_unsearched)
     }
 
-    /// Under `--rta`, recomputes the code that is reached from the entry points `entries`, and restricts the targets
-    /// of virtual calls to those that receivers created by this code select. Does nothing if the set of reached code
+    /// Under `--rta` or `--entry`, recomputes the code that is reached from the entry points of `roots`, and restricts
+    /// the targets of virtual calls to those that the receivers of `roots` select. Does nothing if the set of reached code
     /// is [up to date](MaintainedProgram::is_searched). Must be called before [`MaintainedProgram::settle`].
     ///
     /// # Errors
@@ -148,13 +148,13 @@ impl MaintainedProgram {
     pub fn reach_again(
         &mut self,
         ex: &mut Exceptions,
-        entries: Vec<EntryPoint>,
+        roots: Roots,
         fuel: &mut Fuel<'_>,
     ) -> Result<(), Cancelled> {
         let Some(stale) = self.stale.as_mut().filter(|it| it.is_unsearched) else { return Ok(()) };
         let Preparation::Done(index) = &mut self.preparation else { return Ok(()) };
         match Intake::new(&mut self.solved, ex, index, stale, &mut self.touched) {
-            Some(mut it) => reached::reach_again(&mut it, entries, fuel),
+            Some(mut it) => reached::reach_again(&mut it, roots, fuel),
             None => Ok(()),
         }
     }

@@ -8,21 +8,21 @@ use flow::fuel::{Cancelled, Fuel};
 use super::intake::Intake;
 use crate::whole::dispatch::edit::narrow_again;
 use crate::whole::reach::reachable;
-use crate::whole::reachable::EntryPoint;
+use crate::whole::reachable::Roots;
 use crate::whole::reads::Read;
 use crate::whole::sites::Node;
 
-/// Recomputes the code that is reached from the entry points `entries`, and restricts the targets of virtual calls to
-/// those that receivers created by this code select.
+/// Recomputes the code that is reached from the entry points of `roots`, and restricts the targets of virtual calls to
+/// those that the receivers of `roots` select.
 ///
 /// # Errors
 /// When the work is cancelled. Then nothing has changed, and the next call starts from the beginning.
 pub(super) fn reach_again(
     intake: &mut Intake<'_>,
-    entries: Vec<EntryPoint>,
+    roots: Roots,
     fuel: &mut Fuel<'_>,
 ) -> Result<(), Cancelled> {
-    let now = reachable(intake.calls, entries, &intake.calls.dispatches, fuel)?;
+    let now = reachable(intake.calls, roots, &intake.calls.dispatches, fuel)?;
     let Some(before) = &intake.calls.reachable else {
         always_assert::never!("the program must have the result of an earlier search for reached code");
         return Ok(());

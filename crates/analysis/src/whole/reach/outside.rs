@@ -73,7 +73,8 @@ fn class_made(search: &mut Search<'_>, class: ClassId, from: From) {
     if !search.has_outside() && !leaves {
         return;
     }
-    let from = if search.has_outside() { From::Outside } else { from };
+    // If it is not known which code creates the object, the path begins with the call by unseen code.
+    let from = if search.has_outside() || from == From::Vm { From::Outside } else { from };
     for &above in hierarchy.supers(class) {
         for (index, method) in hierarchy.outline(above).methods.iter().enumerate() {
             let flags = method.flags;

@@ -15,7 +15,7 @@ use crate::summary::MethodSummary;
 use crate::whole::actions::{Action, AnyCode, MadeObject, Raises, actions};
 use crate::whole::dispatch::outcomes::{Offers, ReceiverKind};
 use crate::whole::implicit::of_object;
-use crate::whole::reachable::{EntryPoint, From, Reachable};
+use crate::whole::reachable::{EntryPoint, From, Reachable, Receivers};
 use crate::whole::serialization::{Direction, is_below, stream_direction, streams_above};
 use crate::whole::sites::{DispatchId, FunctionSite, FunctionSiteId, Site, Target};
 use crate::whole::tables::CallTable;
@@ -38,6 +38,7 @@ pub(super) enum Event {
 pub(super) struct Search<'a> {
     pub(super) calls: &'a CallTable,
     offers: &'a dyn Offers,
+    receivers: Receivers,
     methods: FxHashMap<MethodId, From>,
     made: FxHashSet<ClassId>,
     functions: FxHashSet<FunctionSiteId>,
@@ -56,10 +57,11 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(calls: &'a CallTable, offers: &'a dyn Offers) -> Self {
+    pub(super) fn new(calls: &'a CallTable, offers: &'a dyn Offers, receivers: Receivers) -> Self {
         Search {
             calls,
             offers,
+            receivers,
             methods: FxHashMap::default(),
             made: FxHashSet::default(),
             functions: FxHashSet::default(),
@@ -121,23 +123,25 @@ impl<'a> Search<'a> {
         match event {
             Event::Method(it) => self.process_method(it),
             Event::Made(it, _) => self.process_class(it),
-            Event::Stream(..) => {}
-            Event::Function(it) => {
+            Event::Function(it) if self.receivers == Receivers::Created => {
                 let offers = self.offers;
                 offers.of(ReceiverKind::Function(it), &mut |dispatch, target| self.select(dispatch, target));
             }
+            Event::Stream(..) | Event::Function(_) => {}
         }
         Some(event)
     }
 
     pub(super) fn finish(self, entries: Vec<EntryPoint>) -> Reachable {
         let mut selected = Vec::new();
-        selected.resize_with(self.calls.dispatches.all().len(), Vec::new);
+        if self.receivers == Receivers::Created {
+            selected.resize_with(self.calls.dispatches.all().len(), Vec::new);
+        }
         for (dispatch, mut targets) in self.targets {
             targets.sort_unstable();
             selected[dispatch.index()] = targets;
         }
-        Reachable { entries, methods: self.methods, made: self.made, selected }
+        Reachable { entries, receivers: self.receivers, methods: self.methods, made: self.made, selected }
     }
 
     /// Adds a method to the reached methods, unless it is among them already. `from` is how control reaches the
@@ -214,9 +218,14 @@ impl<'a> Search<'a> {
             return;
         }
         self.called.insert(dispatch, from);
-        for target in self.targets.get(&dispatch).cloned().unwrap_or_default() {
-            self.target(target, from);
-        }
+        let targets = match self.receivers {
+            Receivers::Created => self.targets.get(&dispatch).cloned().unwrap_or_default(),
+            Receivers::Any => {
+                let all = &self.calls.dispatches.all()[dispatch.index()];
+                all.targets.iter().chain(&all.possible).copied().collect()
+            }
+        };
+        targets.into_iter().for_each(|it| self.target(it, from));
     }
 
     /// Records that `target` is selected in `dispatch` by a receiver that reached code creates. If reached code calls
@@ -344,6 +353,9 @@ impl<'a> Search<'a> {
     }
 
     fn process_class(&mut self, class: ClassId) {
+        if self.receivers == Receivers::Any {
+            return;
+        }
         let (hierarchy, offers) = (self.hierarchy(), self.offers);
         let mut above = Some(class);
         // Adds the targets that the class and each of its superclasses select; the methods of a class precede those
@@ -363,6 +375,20 @@ impl<'a> Search<'a> {
             };
         }
     }
+}
+
+/// Counts all present classes as created, without processing their objects, and returns the classes.
+pub(super) fn make_all(search: &mut Search<'_>) -> Vec<ClassId> {
+    let hierarchy = search.hierarchy();
+    let has_objects = |it: &ClassId| !hierarchy.is_vacant(*it) && !hierarchy.is_interface(*it);
+    let classes: Vec<ClassId> = hierarchy.ids().filter(has_objects).collect();
+    search.made.extend(&classes);
+    classes
+}
+
+/// Puts classes that count as created into the queue. No reached code need create their objects.
+pub(super) fn look_at(search: &mut Search<'_>, classes: Vec<ClassId>) {
+    search.queue.extend(classes.into_iter().map(|it| Event::Made(it, From::Vm)));
 }
 
 /// Returns the function objects that the dynamic call sites of a method make.

@@ -20,6 +20,7 @@ use driver::problem::{Problem, Severity};
 use driver::watch::source::Signals;
 use driver::watch::{Watch, WatchOptions, WorldChange};
 use driver::world::LoadedWorld;
+use export::frame::Header;
 use export::watch::Cycle;
 use ide::difference::Changed;
 use ide::pattern::{MethodPattern, Nearest, NoMatch};
@@ -33,7 +34,7 @@ use crate::args::{
 };
 use crate::command::explain::{Wanted, n_receivers};
 use crate::pass::unreached_text;
-use crate::report::{Ended, Outcome};
+use crate::report::{Ended, Outcome, strict};
 use crate::run::{patterns, spec};
 use crate::{settings, whole};
 use printer::Printer;
@@ -180,12 +181,15 @@ impl Ask<'_> {
     /// # Errors
     /// A malformed pattern of `--entry`.
     fn engine_settings(&self, world: &LoadedWorld, closing: &Closing) -> anyhow::Result<ide::Settings> {
-        let has_entries = self.world.rta || self.question.subject == Subject::Entries;
+        // `watch entries` lists the entry points, but does not search from them.
+        let lists = self.question.subject == Subject::Entries;
+        let receivers = self.world.receivers().filter(|_| !lists);
+        let has_entries = lists || receivers.is_some();
         Ok(ide::Settings {
             options: whole::options(world.release, &self.world),
             packages: closing.packages.clone(),
             entries: has_entries.then(|| whole::request(world, &self.world.entry)).transpose()?,
-            rta: self.world.rta,
+            receivers,
             profile: match self.world.profile {
                 ProfileArg::Jvm => Profile::Jvm,
                 ProfileArg::Paper => Profile::Paper,
@@ -205,6 +209,8 @@ struct Current<'a> {
     odd: BTreeMap<usize, (FileId, Odd)>,
     /// The problems and notes that existed when the last update was printed, each with place and text.
     problems: Vec<(String, String)>,
+    /// The number of these problems that are about parts of the input which the answer leaves out.
+    n_left_out: usize,
     generation: u64,
 }
 
@@ -221,16 +227,20 @@ pub(crate) fn run(args: &WatchArgs, global: &Global) -> anyhow::Result<Ended> {
         ..WatchOptions::default()
     };
     let begin = Instant::now();
-    let asked = spec(&settings, &ask.classes.input);
+    let asked = spec(&settings, &ask.classes.input)?;
     let (mut watch, mut world) = Watch::new(asked.clone(), settings::files()?, options)?;
     // The settings files may have changed before they were watched.
     let settings = ask.resolve(global)?;
-    if spec(&settings, &ask.classes.input) != asked {
-        world = watch.set_spec(spec(&settings, &ask.classes.input))?;
+    let now = spec(&settings, &ask.classes.input)?;
+    if now != asked {
+        world = watch.set_spec(now)?;
+    }
+    if let Some(why) = watch.untold().filter(|_| !global.quiet) {
+        eprintln!("// some changes are noticed only once a second: {why}");
     }
     let printer = Printer::new(&settings, args.clear)?;
     let mut current = Current::first(&ask, world, &settings)?;
-    printer.header(&whole::header_of(&current.world, &current.closing, ask.command, &ask.world))?;
+    printer.header(&current.header())?;
     // JSON lines begin with the whole answer. Text does not, because the commands without `watch` print it.
     let (changes, mut line) = current.first_answer()?;
     let all = if printer.style.is_some() { Vec::new() } else { changes };
@@ -246,7 +256,7 @@ pub(crate) fn run(args: &WatchArgs, global: &Global) -> anyhow::Result<Ended> {
         let (jobs, to_do) = channel();
         let threads = current.live.threads();
         spawn_worker(scope, move || work_on(to_do, threads, sender))?;
-        current.keep(&jobs, Inbox { receiver, waiting: VecDeque::new() }, &printer, args.once)
+        current.keep(&jobs, Inbox { receiver, waiting: VecDeque::new() }, &printer, (args.once, global))
     })?;
     Ok(outcome.into())
 }
@@ -307,7 +317,7 @@ fn news(
             Ok(it) => {
                 reason = "settings";
                 *settings = it;
-                match watch.set_spec(spec(settings, &ask.classes.input)) {
+                match spec(settings, &ask.classes.input).and_then(|it| watch.set_spec(it)) {
                     Ok(it) => world = it,
                     Err(error) => kept.push(failed(&error)),
                 }
@@ -343,8 +353,16 @@ impl<'a> Current<'a> {
             closing,
             odd: BTreeMap::new(),
             problems: Vec::new(),
+            n_left_out: 0,
             generation: 0,
         })
+    }
+
+    fn header(&self) -> Header {
+        let Ask { command, world, question, .. } = self.ask;
+        let listing = world.without_search();
+        let world = if question.subject == Subject::Entries { &listing } else { world };
+        whole::header_of(&self.world, &self.closing, command, world)
     }
 
     /// Computes the first answer.
@@ -377,13 +395,13 @@ impl<'a> Current<'a> {
         jobs: &Sender<(u64, Job)>,
         mut inbox: Inbox,
         printer: &Printer,
-        once: bool,
+        (once, global): (bool, &Global),
     ) -> anyhow::Result<Outcome> {
         let mut pending = Pending::default();
         let mut number = 0;
         loop {
             match self.next(&mut inbox)? {
-                Message::End(end) => return end.map(|()| self.outcome()),
+                Message::End(end) => return end.map(|()| self.outcome(global)),
                 Message::News(news) => {
                     pending.add(&news);
                     if !self.tell(*news, &mut || inbox.has_news())? {
@@ -410,7 +428,7 @@ impl<'a> Current<'a> {
                     let milliseconds = first_event.map_or(0, milliseconds);
                     printer.cycle(&changes, Cycle { milliseconds, ..counted(line, &changes) })?;
                     if once {
-                        return Ok(self.outcome());
+                        return Ok(self.outcome(global));
                     }
                     continue;
                 }
@@ -450,8 +468,9 @@ impl<'a> Current<'a> {
         Ok(self.live.tell(&self.world, settings, cancelled)?)
     }
 
-    fn outcome(&self) -> Outcome {
-        if self.live.has_bug() { Outcome::Bug } else { Outcome::Fine }
+    fn outcome(&self, global: &Global) -> Outcome {
+        let outcome = if self.live.has_bug() { Outcome::Bug } else { Outcome::Fine };
+        strict(self.n_left_out, global, outcome)
     }
 
     /// Checks the entry points of the program after an update.
@@ -514,7 +533,8 @@ impl<'a> Current<'a> {
         for file in asked {
             self.look_for_problems(file);
         }
-        let now = self.all_problems();
+        let (now, n_left_out) = self.all_problems();
+        self.n_left_out = n_left_out;
         let known: FxHashSet<&(String, String)> = self.problems.iter().collect();
         let mut problems: Vec<(String, String)> = pending.kept.into_iter().collect();
         problems.extend(now.iter().filter(|it| !known.contains(it)).cloned());
@@ -548,8 +568,9 @@ impl<'a> Current<'a> {
         Ok(printer.cycle(&[], line)?)
     }
 
-    /// Returns all problems and notes, each with place and text.
-    fn all_problems(&self) -> Vec<(String, String)> {
+    /// Returns all problems and notes, each with place and text, and the number of those, which come first, that are
+    /// about parts of the input that the answer leaves out.
+    fn all_problems(&self) -> (Vec<(String, String)>, usize) {
         let (feed, session) = (&self.live.feed, &self.live.session);
         let of_kind = |wanted: Severity| move |it: &&driver::problem::Problem| it.severity == wanted;
         let pair = |it: &driver::problem::Problem| (it.place.clone(), it.what.clone());
@@ -564,6 +585,8 @@ impl<'a> Current<'a> {
             .map(|(file, it)| (feed.name(file).to_owned(), format!("a bug of ajar: {it}; please report it")));
         acc.extend(unread.chain(failed).chain(broken).filter(|it| !told.contains(&it.0)));
         acc.extend(odd.clone().flat_map(|it| it.failed_methods.iter().cloned()));
+        acc.extend(self.world.problems.iter().filter(of_kind(Severity::Warning)).map(pair));
+        let n_left_out = acc.len();
         acc.extend(self.world.problems.iter().filter(of_kind(Severity::Note)).map(pair));
         if self.ask.question.subject != Subject::Missing {
             acc.extend(feed.left_out().iter().cloned());
@@ -578,9 +601,9 @@ impl<'a> Current<'a> {
         let unreached: usize = odd.map(|it| it.n_unreached).sum();
         if unreached > 0 {
             let what = unreached_text(unreached);
-            acc.push(("--rta".to_owned(), what));
+            acc.push((self.ask.world.reaching_flag().to_owned(), what));
         }
-        acc
+        (acc, n_left_out)
     }
 
     /// Updates the problems and notes of the class in `file` from the current answer about the class.

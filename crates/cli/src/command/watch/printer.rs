@@ -28,7 +28,7 @@ impl Printer {
 
     pub(super) fn header(&self, header: &Header) -> io::Result<()> {
         let bytes = match self.style {
-            Some(style) => text::header(header, style),
+            Some(style) => text::header(header, &text::legend::of_changes(header.command), style),
             None => export::watch::header(header),
         };
         write(&bytes)

@@ -1,0 +1,38 @@
+//! Legends: one line that explains the marks of a text answer.
+
+/// The marks of sets of exceptions.
+const EXCEPTIONS: &str =
+    "! may be thrown by code that was read, ? by code that was not; C+ means C or a subclass";
+/// The marks of calls.
+const CALLS: &str =
+    "-> may run; ?> may run, depending on missing classes; ? may run code that was not read; ! link error";
+/// The mark of the steps of an explanation.
+const BECAUSE: &str = "<- because of";
+
+/// The legend of a comparison of call graphs.
+pub(crate) const AGAINST: &str =
+    "+ came since the saved answer, - went; -> may run, ? is code that was not read";
+
+/// Returns the legend of the text output of a command; empty for commands without marks.
+pub(crate) fn of(command: &str) -> String {
+    match command {
+        "throws" => EXCEPTIONS.to_owned(),
+        "calls" => CALLS.to_owned(),
+        "cfg" => format!("{EXCEPTIONS}; -> leads to"),
+        "explain" => explanations(false, true),
+        _ => String::new(),
+    }
+}
+
+/// Returns the legend of explanations of calls, of exceptions, or of both.
+pub(crate) fn explanations(calls: bool, exceptions: bool) -> String {
+    let parts = [(calls, CALLS), (exceptions, EXCEPTIONS), (exceptions, BECAUSE)];
+    parts.iter().filter(|it| it.0).map(|it| it.1).collect::<Vec<_>>().join("; ")
+}
+
+/// Returns the legend of the changes of the answer of a command.
+pub(crate) fn of_changes(command: &str) -> String {
+    let legend = of(command);
+    let signs = "+ at the beginning of a line is new, - is gone";
+    if legend.is_empty() { signs.to_owned() } else { format!("{signs}; {legend}") }
+}
