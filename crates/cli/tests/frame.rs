@@ -2,8 +2,8 @@
 //! For such methods, `calls`, `throws` and `cfg` give the same bytes with and without the class.
 //!
 //! Which methods a class concerns is determined from the full program by names alone: a method that names the class,
-//! a class that shares a subclass or a nest with it, or an interface for which it creates function objects; or a
-//! method that can reach such a method by calls.
+//! a class that shares a subclass or a nest with it, or an interface for which it creates function objects; that calls a
+//! method of an interface whose name and descriptor the class has, too; or a method that can reach such a method by calls.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -53,6 +53,8 @@ struct Answers {
     targets: BTreeMap<String, Names>,
     /// The names and descriptors of the methods that each method calls by selection.
     selects: BTreeMap<String, Names>,
+    /// Those of them that are called as methods of interfaces.
+    of_interfaces: BTreeMap<String, Names>,
 }
 
 impl Program {
@@ -127,6 +129,10 @@ impl Program {
                 let selects = matches!(record["kind"].as_str(), Some("virtual" | "interface" | "dynamic"));
                 if let Some(declared) = record["declared"].as_str().filter(|_| selects) {
                     acc.selects.entry(method.to_owned()).or_default().insert(member(declared).to_owned());
+                    if record["kind"] == "interface" {
+                        let of = acc.of_interfaces.entry(method.to_owned()).or_default();
+                        of.insert(member(declared).to_owned());
+                    }
                 }
             }
         }
@@ -178,6 +184,15 @@ impl Program {
         acc
     }
 
+    /// The names and descriptors of the methods that unknown classes may inherit from a class or its relatives. With
+    /// them, an unknown class may implement any interface.
+    fn inherited(&self, class: &str) -> Names {
+        let related: Names =
+            self.heads.keys().map(|it| self.up(it)).filter(|it| it.contains(class)).flatten().collect();
+        let members = self.members.iter().filter(|it| related.contains(class_of(it)));
+        members.map(|it| member(it).to_owned()).collect()
+    }
+
     /// Whether a class may be throwable, or is the only one to name certain missing classes, which may be throwable.
     /// Then sets of exceptions below known classes may get new members.
     fn throwable(&self, class: &str) -> bool {
@@ -198,11 +213,13 @@ impl Program {
     fn exempt<'a>(&self, class: &str, answers: &'a Answers) -> Vec<&'a str> {
         let concerned = self.concerned(class);
         let arriving = self.arriving(class);
+        let inherited = self.inherited(class);
         let throwable = self.throwable(class);
         let touched = |method: &str| {
             self.named.get(method).is_some_and(|it| !it.is_disjoint(&concerned))
                 || concerned.contains(class_of(method))
                 || answers.selects.get(method).is_some_and(|it| !it.is_disjoint(&arriving))
+                || answers.of_interfaces.get(method).is_some_and(|it| !it.is_disjoint(&inherited))
         };
         let mut acc = Vec::new();
         for method in answers.lines.keys() {
