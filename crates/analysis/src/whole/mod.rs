@@ -25,16 +25,17 @@ pub mod sets;
 pub mod sites;
 
 // Joining classes and resolving calls.
+mod asserting;
 pub mod dispatch;
 mod loading;
 mod proxies;
 pub mod reach;
 pub mod record;
+mod reflected;
 pub mod resolved;
 pub mod tables;
 
 // Solving for exceptions, and keeping the solution up to date.
-mod asserting;
 pub mod before_main;
 mod constructing;
 mod flows;
@@ -59,6 +60,5 @@ pub mod method;
 pub mod missing;
 mod origin;
 pub mod receivers;
-mod reflected;
 mod throws;
 mod why;
