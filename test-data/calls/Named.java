@@ -41,6 +41,19 @@ class Named {
         Class.forName(name.toString()); // -> Named$Loud.<clinit>()V
     }
 
+    static void branches(boolean which) throws Exception {
+        StringBuilder name = new StringBuilder("Named$");
+        for (int i = 0; which && i < 3; i++) {
+            name.append("No");
+        }
+        if (which) {
+            name.append("Be").append("low");
+        } else {
+            name.append("Loud");
+        }
+        Class.forName(name.toString()); // -> Named$Loud.<clinit>()V
+    }
+
     static void nests() throws Exception {
         Class.forName(Named.class.getName() + "$Loud"); // -> Named$Loud.<clinit>()V
     }

@@ -5,11 +5,13 @@
 //! for members. A value that is not found adds nothing. So the result never says that a reflective call runs nothing
 //! else.
 
+use std::collections::VecDeque;
 use std::sync::LazyLock;
 
 use bir::body::{Body, Expr, ExprId, Instr, InstrId, Var, instr_id, ordinal};
 use classfile::bootstrap::{HandleKind, Loadable};
 use classfile::names::{ClassName, MethodRef, Name, is_reflective};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::reaching::{Reaching, Source};
 use crate::thrown::class_of;
@@ -115,6 +117,8 @@ const MAX_ASKED: usize = 512;
 const MAX_VALUES: usize = 16;
 /// The maximum number of calls that are followed from a value to the values from which it is computed.
 const MAX_DEPTH: usize = 24;
+/// The maximum number of instructions and values that are visited to find the values of one builder.
+const MAX_STEPS: usize = 2048;
 /// The maximum length of a string in bytes; names of classes are shorter.
 const MAX_LENGTH: usize = 1024;
 
@@ -130,7 +134,7 @@ struct Search<'a> {
 enum Found<'a> {
     Expr(ExprId),
     Call(MethodRef, &'a [ExprId]),
-    New(&'a [ExprId]),
+    New,
     Dynamic(u32, &'a [ExprId]),
     Array(Var, ExprId),
     Other,
@@ -152,7 +156,7 @@ impl<'a> Search<'a> {
                 Source::Instr(id, None) => {
                     let found = match body.instrs[id] {
                         Instr::Call(_, _, method, operands) => Found::Call(method, body.operands(operands)),
-                        Instr::New(_, _, operands) => Found::New(body.operands(operands)),
+                        Instr::New(..) => Found::New,
                         Instr::CallDynamic(_, site, operands) => {
                             Found::Dynamic(site, body.operands(operands))
                         }
@@ -203,7 +207,7 @@ impl<'a> Search<'a> {
                     }
                 }
                 Found::Dynamic(site, operands) => acc.extend(self.joined(at, site, operands, depth + 1)),
-                Found::New(..) | Found::Array(..) | Found::Other => {}
+                Found::New | Found::Array(..) | Found::Other => {}
             }
         }
         acc.truncate(MAX_VALUES);
@@ -242,30 +246,10 @@ impl<'a> Search<'a> {
 
     /// Returns the values that a `StringBuilder` or `StringBuffer` has at the instruction `at`.
     fn built(&mut self, at: InstrId, e: ExprId, depth: usize) -> Vec<Vec<u8>> {
-        let mut acc = Vec::new();
-        for (from, found) in self.found(at, e, depth) {
-            match found {
-                Found::Call(method, &[builder, text]) if is_append(method) => {
-                    // In straight code, appends to the same object may stand between the calls of a chain.
-                    match self.new_builder(from, builder, depth + 1) {
-                        Some(made) if self.is_straight(made, at) => {
-                            acc.extend(self.appended(made, at, depth + 1));
-                        }
-                        _ => {
-                            let start = self.built(from, builder, depth + 1);
-                            acc.extend(concatenated(&start, &self.strings(from, text, depth + 1)));
-                        }
-                    }
-                }
-                Found::New(..) if self.is_straight(from, at) => {
-                    acc.extend(self.appended(from, at, depth + 1))
-                }
-                Found::New(operands) => acc.extend(self.initial(from, operands, depth)),
-                Found::Expr(_) | Found::Call(..) | Found::Dynamic(..) | Found::Array(..) | Found::Other => {}
-            }
+        match self.new_builder(at, e, depth) {
+            Some(made) => self.appended(made, at, depth + 1),
+            None => Vec::new(),
         }
-        acc.truncate(MAX_VALUES);
-        acc
     }
 
     /// Returns the values with which a new builder begins.
@@ -281,26 +265,66 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns the values of the builder that the instruction `made` creates, after all appends before `at`. No jump
-    /// leads into or out of the instructions between the two.
+    /// Returns the values that the builder which the instruction `made` creates has at the instruction `at`, on the paths
+    /// from one to the other on which no exception is raised.
     fn appended(&mut self, made: InstrId, at: InstrId, depth: usize) -> Vec<Vec<u8>> {
-        let Instr::New(_, _, operands) = self.body.instrs[made] else { return Vec::new() };
-        let mut acc = self.initial(made, self.body.operands(operands), depth);
-        for id in (ordinal(made) + 1..ordinal(at)).map(instr_id) {
-            let Instr::Call(_, _, method, operands) = self.body.instrs[id] else { continue };
-            let &[builder, ref rest @ ..] = self.body.operands(operands) else { continue };
-            if !is_of_builder(method) || self.new_builder(id, builder, depth + 1) != Some(made) {
+        let body = self.body;
+        let Instr::New(_, _, operands) = body.instrs[made] else { return Vec::new() };
+        let next = ordinal(made) + 1;
+        let initial = self.initial(made, body.operands(operands), depth);
+        // Short paths come first, so that a loop that appends does not hide the paths that leave it.
+        let mut pending: VecDeque<(u32, Vec<u8>)> = initial.into_iter().map(|it| (next, it)).collect();
+        let mut seen: FxHashSet<(u32, Vec<u8>)> = FxHashSet::default();
+        let mut appends: FxHashMap<u32, Option<Vec<Vec<u8>>>> = FxHashMap::default();
+        let mut acc = Vec::new();
+        while let Some((number, text)) = pending.pop_front() {
+            if number == ordinal(at) {
+                acc.push(text);
                 continue;
             }
-            match *rest {
-                [text] if is_append(method) => {
-                    acc = concatenated(&acc, &self.strings(id, text, depth + 1));
+            if number as usize >= body.instrs.len() || seen.len() == MAX_STEPS || acc.len() == MAX_VALUES {
+                break;
+            }
+            if !seen.insert((number, text.clone())) {
+                continue;
+            }
+            let instr = &body.instrs[instr_id(number)];
+            let more = match appends.get(&number) {
+                Some(it) => it.clone(),
+                None => {
+                    let it = self.append(instr_id(number), made, depth);
+                    appends.insert(number, it.clone());
+                    it
                 }
-                [] => {}
-                _ => return Vec::new(),
+            };
+            let texts = match more {
+                Some(more) => concatenated(&[text], &more),
+                None => vec![text],
+            };
+            for text in texts {
+                body.jumps(instr, |to| pending.push_back((ordinal(to), text.clone())));
+                if instr.falls_through() {
+                    pending.push_back((number + 1, text));
+                }
             }
         }
         acc
+    }
+
+    /// Returns the texts that the instruction may append to the builder which the instruction `made` creates; `None` if
+    /// it does not change the builder.
+    fn append(&mut self, id: InstrId, made: InstrId, depth: usize) -> Option<Vec<Vec<u8>>> {
+        let Instr::Call(_, _, method, operands) = self.body.instrs[id] else { return None };
+        let &[builder, ref rest @ ..] = self.body.operands(operands) else { return None };
+        if !is_of_builder(method) || rest.is_empty() || self.new_builder(id, builder, depth + 1) != Some(made)
+        {
+            return None;
+        }
+        // Of other changes nothing is known, so the paths end there.
+        Some(match *rest {
+            [text] if is_append(method) => self.strings(id, text, depth + 1),
+            _ => Vec::new(),
+        })
     }
 
     /// Returns the instruction that creates the builder that is the value of `e`, if there is only one.
@@ -308,21 +332,12 @@ impl<'a> Search<'a> {
         let found = self.found(at, e, depth);
         let [(id, ref found)] = found[..] else { return None };
         match *found {
-            Found::New(..) => Some(id),
+            Found::New => Some(id),
             Found::Call(method, &[builder, _]) if is_append(method) => {
                 self.new_builder(id, builder, depth + 1)
             }
             Found::Expr(_) | Found::Call(..) | Found::Dynamic(..) | Found::Array(..) | Found::Other => None,
         }
-    }
-
-    /// Returns whether control passes from `from` to `to` through all instructions between them, in order.
-    fn is_straight(&self, from: InstrId, to: InstrId) -> bool {
-        let plain = |it: InstrId| match self.body.instrs[it] {
-            Instr::If(..) | Instr::Catch(_) => false,
-            ref it => it.falls_through(),
-        };
-        ordinal(from) < ordinal(to) && (ordinal(from)..ordinal(to)).map(instr_id).all(plain)
     }
 
     /// Returns the names of the classes whose names are values of a string.
@@ -371,7 +386,7 @@ impl<'a> Search<'a> {
                         _ => {}
                     }
                 }
-                Found::New(..) | Found::Dynamic(..) | Found::Array(..) | Found::Other => {}
+                Found::New | Found::Dynamic(..) | Found::Array(..) | Found::Other => {}
             }
         }
         acc.truncate(MAX_VALUES);
@@ -385,7 +400,7 @@ impl<'a> Search<'a> {
         let (array, length) = match *found {
             Found::Expr(e) => return (self.body.exprs[e] == Expr::Null).then(Vec::new),
             Found::Array(array, length) => (array, length),
-            Found::Call(..) | Found::New(..) | Found::Dynamic(..) | Found::Other => return None,
+            Found::Call(..) | Found::New | Found::Dynamic(..) | Found::Other => return None,
         };
         let Expr::Int(length @ 0..=255) = self.body.exprs[length] else { return None };
         let mut elements: Vec<Option<Vec<u8>>> = vec![None; length as usize];
@@ -427,7 +442,7 @@ impl<'a> Search<'a> {
                 }
                 Some(acc)
             }
-            Found::Call(..) | Found::New(..) | Found::Dynamic(..) | Found::Array(..) | Found::Other => None,
+            Found::Call(..) | Found::New | Found::Dynamic(..) | Found::Array(..) | Found::Other => None,
         }
     }
 
@@ -443,7 +458,7 @@ impl<'a> Search<'a> {
                     acc.extend(self.constant_handle(e));
                     continue;
                 }
-                Found::New(..) | Found::Dynamic(..) | Found::Array(..) | Found::Other => continue,
+                Found::New | Found::Dynamic(..) | Found::Array(..) | Found::Other => continue,
             };
             let depth = depth + 1;
             match (method.name.bytes(), operands) {

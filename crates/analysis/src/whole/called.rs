@@ -54,8 +54,10 @@ pub(crate) fn calls_of(calls: &CallTable, id: MethodId, code: &MethodCode) -> Ve
 /// it. The call stays open.
 fn add_reflected(calls: &CallTable, (caller, at): (ClassId, InstrId), what: Reflected, acc: &mut [Call]) {
     note(Read::Classes);
+    note(Read::Made);
     let hierarchy = &calls.classes.hierarchy;
-    let it = named(hierarchy, what);
+    let reachable = calls.reachable.as_ref();
+    let it = named(hierarchy, what, &|class| reachable.is_none_or(|it| it.is_made(class)));
     let is_here = |call: &Call| call.instr == Some(at);
     let is_reflective = |call: &Call| {
         is_here(call)

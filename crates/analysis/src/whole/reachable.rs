@@ -112,6 +112,11 @@ impl Reachable {
         self.receivers == Receivers::Any || self.made.contains(&class)
     }
 
+    /// Returns whether objects of the same classes count as receivers in both results.
+    pub(super) fn makes_same(&self, other: &Reachable) -> bool {
+        self.receivers == other.receivers && self.made == other.made
+    }
+
     /// Returns whether `target` is selected in `dispatch` by an object that counts as a receiver.
     pub(super) fn is_selected(&self, dispatch: DispatchId, target: Target) -> bool {
         self.receivers == Receivers::Any || self.selected_of(dispatch).binary_search(&target).is_ok()

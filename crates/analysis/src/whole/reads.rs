@@ -37,6 +37,8 @@ pub enum Read {
     Loading,
     /// Which classes exist, which methods they have, and which of them are serializable.
     Classes,
+    /// Of which classes reached code creates objects.
+    Made,
 }
 
 thread_local! {

@@ -22,8 +22,9 @@ pub(super) struct Named {
 /// listed.
 const MAX_SELECTED: usize = 64;
 
-/// Returns what a reflective call does with a class or member. Present classes alone are considered.
-pub(super) fn named(hierarchy: &Hierarchy, it: Reflected) -> Named {
+/// Returns what a reflective call does with a class or member. Present classes alone are considered, and as receivers of
+/// methods only the classes that `is_made` accepts.
+pub(super) fn named(hierarchy: &Hierarchy, it: Reflected, is_made: &dyn Fn(ClassId) -> bool) -> Named {
     let mut acc = Named::default();
     match it {
         Reflected::Class(class) => acc.initialized = hierarchy.class(class),
@@ -55,7 +56,8 @@ pub(super) fn named(hierarchy: &Hierarchy, it: Reflected) -> Named {
                         continue;
                     }
                     for below in hierarchy.subtypes(class) {
-                        if !hierarchy.is_interface(below) {
+                        let is_abstract = hierarchy.outline(below).flags.is_abstract();
+                        if !is_abstract && is_made(below) {
                             let selected = select(hierarchy, below, method);
                             acc.methods.extend(selectable(hierarchy, below, method, selected));
                         }

@@ -39,6 +39,7 @@ pub(super) fn reach_again(
     let narrowed =
         narrow_again(&mut intake.calls.dispatches, ids, |dispatch, target| now.is_selected(dispatch, target));
     intake.touched.reads.extend(narrowed.iter().copied().map(Read::Dispatch));
+    intake.touched.reads.extend((!now.makes_same(before)).then_some(Read::Made));
     intake.stale.nodes(narrowed.into_iter().map(Node::Dispatch));
     intake.calls.reachable = Some(now);
     intake.follow_loaders();

@@ -32,7 +32,7 @@ pub(super) fn happens(search: &mut Search<'_>, event: Event) {
     }
     code.summary.passed.iter().for_each(|it| passed(search, *it, from));
     for it in &code.summary.reflected {
-        let it = named(search.hierarchy(), *it);
+        let it = named(search.hierarchy(), *it, &|_| true);
         it.initialized.into_iter().for_each(|it| search.initialize(it, from));
         it.made.into_iter().for_each(|it| search.made(it, from));
         it.methods.into_iter().for_each(|it| search.method(it, from));
