@@ -54,6 +54,16 @@ class Named {
         Class.forName(name.toString()); // -> Named$Loud.<clinit>()V
     }
 
+    static void either(int n) throws Exception {
+        StringBuilder name = new StringBuilder("Named$");
+        if (n % 2 == 0) {
+            name.append("Loud");
+        } else {
+            name.append("Below");
+        }
+        Class.forName(name.toString()); // -> Named$Loud.<clinit>()V
+    }
+
     static void nests() throws Exception {
         Class.forName(Named.class.getName() + "$Loud"); // -> Named$Loud.<clinit>()V
     }

@@ -41,7 +41,7 @@ const HARMLESS: [(&[u8], &[&[u8]]); 10] = [
             b"toString",
         ],
     ),
-    (b"java/lang/invoke/MethodHandles$Lookup", &[b"findVarHandle"]),
+    (b"java/lang/invoke/MethodHandles$Lookup", &[b"findSpecial", b"findVarHandle", b"findVirtual"]),
     (b"java/lang/invoke/MethodType", &[b"appendParameterTypes", b"changeReturnType", b"methodType"]),
     (b"java/lang/reflect/Array", &[b"newInstance"]),
     (b"java/util/concurrent/atomic/AtomicIntegerFieldUpdater", &[b"newUpdater"]),

@@ -148,28 +148,25 @@ impl<'a> Search<'a> {
             return Vec::new();
         }
         let body = self.body;
-        let mut acc = Vec::new();
+        let mut sources: Vec<Source> = Vec::new();
         self.reaching.sources(at, e, |source, _| {
-            acc.push(match source {
-                Source::Expr(e) => (at, Found::Expr(e)),
-                Source::Instr(id, Some(e)) => (id, Found::Expr(e)),
-                Source::Instr(id, None) => {
-                    let found = match body.instrs[id] {
-                        Instr::Call(_, _, method, operands) => Found::Call(method, body.operands(operands)),
-                        Instr::New(..) => Found::New,
-                        Instr::CallDynamic(_, site, operands) => {
-                            Found::Dynamic(site, body.operands(operands))
-                        }
-                        Instr::NewArray(array, _, length) => Found::Array(array, length),
-                        _ => Found::Other,
-                    };
-                    (id, found)
-                }
-                Source::Entry(_) | Source::Unknown => (at, Found::Other),
-            });
+            if !sources.contains(&source) && sources.len() < MAX_VALUES {
+                sources.push(source);
+            }
         });
-        acc.truncate(MAX_VALUES);
-        acc
+        let found = |source| match source {
+            Source::Expr(e) => (at, Found::Expr(e)),
+            Source::Instr(id, Some(e)) => (id, Found::Expr(e)),
+            Source::Instr(id, None) => match body.instrs[id] {
+                Instr::Call(_, _, method, operands) => (id, Found::Call(method, body.operands(operands))),
+                Instr::New(..) => (id, Found::New),
+                Instr::CallDynamic(_, site, operands) => (id, Found::Dynamic(site, body.operands(operands))),
+                Instr::NewArray(array, _, length) => (id, Found::Array(array, length)),
+                _ => (id, Found::Other),
+            },
+            Source::Entry(_) | Source::Unknown => (at, Found::Other),
+        };
+        sources.into_iter().map(found).collect()
     }
 
     /// Returns the values of a string.
