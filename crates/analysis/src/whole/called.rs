@@ -56,8 +56,10 @@ fn add_reflected(calls: &CallTable, (caller, at): (ClassId, InstrId), what: Refl
     note(Read::Classes);
     note(Read::Made);
     let hierarchy = &calls.classes.hierarchy;
-    let reachable = calls.reachable.as_ref();
-    let it = named(hierarchy, what, &|class| reachable.is_none_or(|it| it.is_made(class)));
+    let it = named(hierarchy, what);
+    let is_made = |class| calls.reachable.as_ref().is_none_or(|it| it.is_made(class));
+    let selected = it.selected.iter().filter(|it| is_made(it.0)).map(|it| it.1);
+    let methods = it.methods.iter().copied().chain(selected);
     let is_here = |call: &Call| call.instr == Some(at);
     let is_reflective = |call: &Call| {
         is_here(call)
@@ -68,7 +70,7 @@ fn add_reflected(calls: &CallTable, (caller, at): (ClassId, InstrId), what: Refl
     let place = acc.iter().rposition(is_reflective).or_else(|| acc.iter().rposition(is_here));
     let Some(call) = place.and_then(|it| acc.get_mut(it)) else { return };
     let open = call.open;
-    call.targets.extend(it.methods.iter().map(|it| calls.classes.name(*it)));
+    call.targets.extend(methods.map(|it| calls.classes.name(it)));
     if let Some(class) = it.initialized {
         add_initializers(calls, caller, Initialized::Class(hierarchy.name(class)), call);
     }

@@ -6,6 +6,7 @@ use program::hierarchy::{ClassId, Hierarchy};
 use program::members::MethodId;
 use program::members::select::{select, selectable};
 use program::outline::Method;
+use rustc_hash::FxHashSet;
 
 /// What a reflective call does with one class or member.
 #[derive(Default)]
@@ -14,17 +15,18 @@ pub(super) struct Named {
     pub(super) initialized: Option<ClassId>,
     /// The class of which the call creates an object.
     pub(super) made: Option<ClassId>,
-    /// The methods that the call may run, in no particular order.
+    /// The methods that the call may run whatever the receiver is, in no particular order.
     pub(super) methods: Vec<MethodId>,
+    /// The methods that the call may run on receivers of certain classes: pairs of the class and the method.
+    pub(super) selected: Vec<(ClassId, MethodId)>,
 }
 
 /// The maximum number of methods that a named method may select. If there are more, the name says little, and none is
 /// listed.
 const MAX_SELECTED: usize = 64;
 
-/// Returns what a reflective call does with a class or member. Present classes alone are considered, and as receivers of
-/// methods only the classes that `is_made` accepts.
-pub(super) fn named(hierarchy: &Hierarchy, it: Reflected, is_made: &dyn Fn(ClassId) -> bool) -> Named {
+/// Returns what a reflective call does with a class or member. Present classes alone are considered.
+pub(super) fn named(hierarchy: &Hierarchy, it: Reflected) -> Named {
     let mut acc = Named::default();
     match it {
         Reflected::Class(class) => acc.initialized = hierarchy.class(class),
@@ -57,17 +59,17 @@ pub(super) fn named(hierarchy: &Hierarchy, it: Reflected, is_made: &dyn Fn(Class
                     }
                     for below in hierarchy.subtypes(class) {
                         let is_abstract = hierarchy.outline(below).flags.is_abstract();
-                        if !is_abstract && is_made(below) {
+                        if !is_abstract {
                             let selected = select(hierarchy, below, method);
-                            acc.methods.extend(selectable(hierarchy, below, method, selected));
+                            let all = selectable(hierarchy, below, method, selected);
+                            acc.selected.extend(all.into_iter().map(|it| (below, it)));
                         }
                     }
                 }
             }
-            acc.methods.sort_unstable();
-            acc.methods.dedup();
-            if acc.methods.len() > MAX_SELECTED {
-                acc.methods.clear();
+            let distinct: FxHashSet<MethodId> = acc.selected.iter().map(|it| it.1).collect();
+            if distinct.len() > MAX_SELECTED {
+                acc.selected.clear();
             }
         }
     }

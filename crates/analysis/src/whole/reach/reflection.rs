@@ -14,7 +14,14 @@ use crate::whole::reflected::named;
 /// Adds to the search what the classes that a method names may cause to run. `event` is the event that the search just
 /// processed.
 pub(super) fn happens(search: &mut Search<'_>, event: Event) {
-    let Event::Method(method) = event else { return };
+    let method = match event {
+        Event::Method(it) => it,
+        Event::Made(class, _) => {
+            let methods = search.waiting.remove(&class).unwrap_or_default();
+            return methods.into_iter().for_each(|(method, from)| search.method(method, from));
+        }
+        Event::Function(_) | Event::Stream(..) => return,
+    };
     let calls = search.calls;
     if calls.classes.ghost(method).is_some() {
         return;
@@ -32,10 +39,16 @@ pub(super) fn happens(search: &mut Search<'_>, event: Event) {
     }
     code.summary.passed.iter().for_each(|it| passed(search, *it, from));
     for it in &code.summary.reflected {
-        let it = named(search.hierarchy(), *it, &|_| true);
+        let it = named(search.hierarchy(), *it);
         it.initialized.into_iter().for_each(|it| search.initialize(it, from));
         it.made.into_iter().for_each(|it| search.made(it, from));
         it.methods.into_iter().for_each(|it| search.method(it, from));
+        for (class, method) in it.selected {
+            match search.is_made(class) {
+                true => search.method(method, from),
+                false => search.waiting.entry(class).or_default().push((method, from)),
+            }
+        }
     }
 }
 

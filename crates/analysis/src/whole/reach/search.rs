@@ -42,6 +42,8 @@ pub(super) struct Search<'a> {
     methods: FxHashMap<MethodId, From>,
     made: FxHashSet<ClassId>,
     functions: FxHashSet<FunctionSiteId>,
+    /// The methods that run once an object of a class is created, by this class.
+    pub(super) waiting: FxHashMap<ClassId, Vec<(MethodId, From)>>,
     initialized: FxHashSet<ClassId>,
     /// Whether reached code writes objects to streams, and whether it reads them.
     writes: bool,
@@ -65,6 +67,7 @@ impl<'a> Search<'a> {
             methods: FxHashMap::default(),
             made: FxHashSet::default(),
             functions: FxHashSet::default(),
+            waiting: FxHashMap::default(),
             initialized: FxHashSet::default(),
             writes: false,
             reads: false,
