@@ -19,6 +19,10 @@ class Named {
         public void say(String it, int[] more) { }
 
         private static void hidden(long it) { }
+
+        static void mixed() { }
+
+        private void mixed(int it) { }
     }
 
     static class Below extends Loud {
@@ -90,6 +94,11 @@ class Named {
     /** The parameter types are not known, so any method of the name may run. */
     static void invokesAny(Object on, Class<?>[] types) throws Exception {
         Loud.class.getMethod("say", types).invoke(on); // -> Named$Loud.say()V Named$Loud.say(Ljava/lang/String;[I)V
+    }
+
+    /** One of the methods is static, so its class may be initialised. */
+    static void invokesMixed(Object on, Class<?>[] types) throws Exception {
+        Loud.class.getDeclaredMethod("mixed", types).invoke(on); // -> Named$Loud.mixed()V Named$Loud.mixed(I)V Named$Loud.<clinit>()V
     }
 
     static void either(Object on, boolean which) throws Exception {

@@ -173,8 +173,8 @@ pub(crate) struct WorldArgs {
     #[arg(long)]
     pub(crate) system_assertions: bool,
     /// Restrict call targets to receivers that are created in code that is reached from the entry points (rapid type
-    /// analysis), and leave out methods that are not reached. Assumes that reflection runs only code that is also
-    /// reached without reflection.
+    /// analysis), and leave out methods that are not reached. Assumes that reflection runs only what constants name
+    /// and code that is also reached without reflection.
     #[arg(long)]
     pub(crate) rta: bool,
     /// Leave out methods that are not reached from these entry points: `app` (the methods that a launcher runs:

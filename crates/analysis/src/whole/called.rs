@@ -71,7 +71,7 @@ fn add_reflected(calls: &CallTable, (caller, at): (ClassId, InstrId), what: Refl
     let Some(call) = place.and_then(|it| acc.get_mut(it)) else { return };
     let open = call.open;
     call.targets.extend(methods.map(|it| calls.classes.name(it)));
-    if let Some(class) = it.initialized {
+    for class in it.initialized {
         add_initializers(calls, caller, Initialized::Class(hierarchy.name(class)), call);
     }
     *call = Call { open, ..call.clone() }.sorted();

@@ -11,8 +11,8 @@ use rustc_hash::FxHashSet;
 /// What a reflective call does with one class or member.
 #[derive(Default)]
 pub(super) struct Named {
-    /// The class that the call initialises, with its superclasses.
-    pub(super) initialized: Option<ClassId>,
+    /// The classes that the call initialises, with their superclasses.
+    pub(super) initialized: Vec<ClassId>,
     /// The class of which the call creates an object.
     pub(super) made: Option<ClassId>,
     /// The methods that the call may run whatever the receiver is, in no particular order.
@@ -29,14 +29,15 @@ const MAX_SELECTED: usize = 64;
 pub(super) fn named(hierarchy: &Hierarchy, it: Reflected) -> Named {
     let mut acc = Named::default();
     match it {
-        Reflected::Class(class) => acc.initialized = hierarchy.class(class),
+        Reflected::Class(class) => acc.initialized.extend(hierarchy.class(class)),
         Reflected::Constructor(class, types) => {
             let Some(class) = hierarchy.class(class) else { return acc };
             let outline = hierarchy.outline(class);
             if outline.flags.is_abstract() || outline.flags.is_interface() {
                 return acc;
             }
-            (acc.initialized, acc.made) = (Some(class), Some(class));
+            acc.initialized.push(class);
+            acc.made = Some(class);
             let constructors = outline.methods.iter().enumerate();
             let fitting = constructors.filter(|it| it.1.name.bytes() == b"<init>" && takes(it.1, types));
             acc.methods.extend(fitting.map(|it| MethodId::new(class, it.0)));
@@ -53,7 +54,7 @@ pub(super) fn named(hierarchy: &Hierarchy, it: Reflected) -> Named {
                     }
                     let method = MethodId::new(above, index);
                     if it.flags.is_static() || it.flags.is_private() {
-                        acc.initialized = Some(above).filter(|_| it.flags.is_static());
+                        acc.initialized.extend(it.flags.is_static().then_some(above));
                         acc.methods.push(method);
                         continue;
                     }
