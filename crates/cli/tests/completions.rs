@@ -186,7 +186,8 @@ fn is_own(kind: CallWord) -> bool {
 /// called method is known, and so is its row in the table. The finalizer of a missing class is that class's own code,
 /// like its initialiser, which `new` calls at the same place.
 fn stands_for(own: &Call, call: &Call) -> bool {
-    let unresolved = matches!(own.open, Some(Why::Outside(_) | Why::Initializer(_)));
+    let unresolved = matches!(own.open, Some(Why::Outside(_)));
+    let uninitialized = matches!(own.open, Some(Why::Initializer(_)));
     let may_be = match call.kind {
         CallWord::Thread
         | CallWord::Callback
@@ -198,7 +199,8 @@ fn stands_for(own: &Call, call: &Call) -> bool {
         CallWord::Finalizer => own.kind == CallWord::Clinit,
         _ => false,
     };
-    own.instr == call.instr && unresolved && may_be
+    let is_open = unresolved || call.kind == CallWord::Finalizer && uninitialized;
+    own.instr == call.instr && is_open && may_be
 }
 
 /// Describes what the answer about a part of a program lost. `whole` is the full program.
