@@ -7,7 +7,7 @@ class Handles {
     static Object handle(MethodHandle it) throws Throwable { return it.invokeExact(); } // open
     static Object method(Method it) throws Exception { return it.invoke(null); } // open
     static Object constructor(Constructor<?> it) throws Exception { return it.newInstance(); } // open
-    static Object name() throws Exception { return Class.forName("Handles"); } // open
+    static Object name() throws Exception { return Class.forName("Handles"); } // resolved
     static Object loader(ClassLoader it) throws Exception { return it.loadClass("Handles"); } // open
     static native int nat();
     static int callsNative() { return nat(); } // -> Handles.nat()I | closed

@@ -73,12 +73,12 @@ class Named {
     }
 
     static Object creates() throws Exception {
-        return Class.forName("Named$Loud").newInstance(); // -> Named$Loud.<init>()V Named$Loud.<clinit>()V | not Named$Loud.<init>(I[Ljava/lang/String;)V | reflect | open
+        return Class.forName("Named$Loud").newInstance(); // -> Named$Loud.<init>()V Named$Loud.<clinit>()V | not Named$Loud.<init>(I[Ljava/lang/String;)V | reflect | resolved
     }
 
     static Object constructs() throws Exception {
         return Loud.class.getDeclaredConstructor(int.class, String[].class)
-            .newInstance(1, null); // -> Named$Loud.<init>(I[Ljava/lang/String;)V Named$Loud.<clinit>()V | not Named$Loud.<init>()V | open
+            .newInstance(1, null); // -> Named$Loud.<init>(I[Ljava/lang/String;)V Named$Loud.<clinit>()V | not Named$Loud.<init>()V | resolved
     }
 
     static void invokes(Object on) throws Exception {

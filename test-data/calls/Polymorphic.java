@@ -15,7 +15,7 @@ class Polymorphic {
     static boolean swap(VarHandle it, Polymorphic of) { return it.compareAndSet(of, 1, 2); } // open
     static int found() throws Throwable {
         MethodHandle it = MethodHandles.lookup().findStatic(Polymorphic.class, "named", MethodType.methodType(int.class, int.class)); // open
-        return (int) it.invokeExact(3); // open
+        return (int) it.invokeExact(3); // -> Polymorphic.named(I)I | closed
     }
     static int direct() { return named(4); } // -> Polymorphic.named(I)I | closed
 }

@@ -15,7 +15,7 @@ class Reflecting {
     sealed interface Answer permits Yes { String text(); }
     record Yes() implements Answer { public String text() { return "y"; } }
     static int seen;
-    static Object load() throws Exception { return Class.forName("Reflecting$Target"); } // load | open
+    static Object load() throws Exception { return Class.forName("Reflecting$Target"); } // load | resolved
     @SuppressWarnings("deprecation")
     static Object make(Class<?> it) throws Exception { return it.newInstance(); } // reflect | open | not Reflecting$Target.<init>()V
     static Object construct(Constructor<?> it) throws Exception { return it.newInstance(); } // reflect | open | not Reflecting$Target.<init>()V

@@ -1,6 +1,7 @@
 //! Parses one class file into the bodies of its methods and the facts that follow from the class alone. This is the
 //! pure function behind [`crate::facts`], for workers that have no database.
 
+use std::cell::OnceCell;
 use std::time::Duration;
 
 use bir::body::Body;
@@ -11,8 +12,9 @@ use classfile::class::{ClassFile, MemberInfo, NEWEST_MAJOR};
 use classfile::error::{Fault, Malformed, Result};
 use classfile::flags::Flags;
 use classfile::format::violation;
-use classfile::names::{ClassName, Descriptor, MethodRef, Name};
+use classfile::names::{ClassName, Descriptor, FieldRef, MethodRef, Name};
 use flow::cfg::{Cfg, CfgOptions, cfg};
+use flow::constants::ClassCode;
 pub use flow::facts::Wanted;
 use flow::facts::{MethodFacts, method_facts};
 use flow::initializers::OwnClass;
@@ -223,10 +225,11 @@ impl<'a> ClassParts<'a> {
         mut then: impl FnMut(MethodPart, &mut Scratch),
     ) -> Result<()> {
         let boots = Bootstraps::of(&self.file)?;
+        let class = OnceCell::new();
         for it in self.file.methods() {
             let method = it.member_ref()?;
             if (options.select)(&MethodName::of(method)) {
-                let code = self.code(&boots, &it, options, scratch, times).transpose();
+                let code = self.code(&boots, &class, &it, options, scratch, times).transpose();
                 then(MethodPart { method, flags: it.flags, code }, scratch);
             }
         }
@@ -264,20 +267,43 @@ impl<'a> ClassParts<'a> {
     ) -> Result<()> {
         let options = PartOptions { select: &|_| true, wanted: Wanted::Summary, clock: None };
         let boots = Bootstraps::of(&self.file)?;
+        let class = OnceCell::new();
         let mut numbers = numbers.iter().peekable();
         for (i, it) in self.file.methods().enumerate() {
             if numbers.next_if(|wanted| **wanted == i).is_some() {
                 let method = it.member_ref()?;
-                let code = self.code(&boots, &it, &options, scratch, &mut StageTimes::default()).transpose();
+                let times = &mut StageTimes::default();
+                let code = self.code(&boots, &class, &it, &options, scratch, times).transpose();
                 then(MethodPart { method, flags: it.flags, code }, scratch);
             }
         }
         Ok(())
     }
 
+    /// Returns the code of all methods of the class that can be read.
+    fn class_code(&self, boots: &Bootstraps<'_, 'a>) -> ClassCode {
+        let mut scratch = bir::lower::Scratch::default();
+        let mut bodies = Vec::new();
+        for it in self.file.methods() {
+            let Ok(Some(code)) = it.code() else { continue };
+            bodies.extend(lower(&self.file, boots, &it, &code, &mut scratch).map(|it| it.body));
+        }
+        let is_constant = |it: &MemberInfo<'_, '_>| {
+            it.flags.is_static() && it.flags.is_final() && it.attributes().find(b"ConstantValue").is_none()
+        };
+        let constants = self.file.fields().filter(is_constant);
+        let class = self.head.class;
+        ClassCode::new(
+            bodies,
+            constants.filter_map(|it| Some(FieldRef::new(class, it.name().ok()?, it.descriptor().ok()?))),
+        )
+    }
+
+    /// Returns the code of a method. `class` keeps the code of the class once it is needed.
     fn code(
         &self,
         boots: &Bootstraps<'_, 'a>,
+        class: &OnceCell<ClassCode>,
         method: &MemberInfo<'_, 'a>,
         options: &PartOptions<'_>,
         scratch: &mut Scratch,
@@ -305,7 +331,8 @@ impl<'a> ClassParts<'a> {
             is_interface: self.head.flags.is_interface(),
             static_fields: &self.static_fields,
         };
-        let facts = method_facts(&lowered.body, &own, options.wanted, &mut scratch.facts);
+        let class_code = || class.get_or_init(|| self.class_code(boots));
+        let facts = method_facts(&lowered.body, &own, &class_code, options.wanted, &mut scratch.facts);
         times.flow += now().saturating_sub(lowered_at);
         Ok(Some((MethodCode { body: lowered.body, facts }, lowered.positions)))
     }

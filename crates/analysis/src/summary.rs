@@ -43,9 +43,10 @@ impl ClassSummary {
             MethodSummary::None | MethodSummary::Missing | MethodSummary::Unread => None,
         });
         let classes = items.flatten().filter_map(|it| match it.source {
-            Source::Call(_, method) | Source::CallOnThis(_, method) | Source::Construct(method) => {
-                Some(method.class())
-            }
+            Source::Call(_, method)
+            | Source::CallOnThis(_, method)
+            | Source::Construct(method)
+            | Source::Access(method) => Some(method.class()),
             Source::Exact(_)
             | Source::Cone(_)
             | Source::Caught(_)

@@ -55,6 +55,7 @@ fn name_of(source: Source) -> Option<String> {
         | Source::CallDynamic(_)
         | Source::ConstDynamic(_)
         | Source::Object(_)
+        | Source::Access(_)
         | Source::Receiver(_) => None,
     }
 }

@@ -3,7 +3,8 @@
 //! methods, reflection, proxies, serialization, Unsafe, class loaders, calls by the VM, libraries.
 //!
 //! In the sources in `test-data/calls`, a comment at the end of a line says what the calls of that line must give
-//! without a JDK: `-> targets`, `open` (some call may go anywhere), `closed` (none may), `not targets`, `may targets`
+//! without a JDK: `-> targets`, `open` (some call may go anywhere), `closed` (none may), `resolved` (what reflection or
+//! a method handle runs is known), `not targets`, `may targets`
 //! (they are possible), `never targets` (they are neither targets nor possible), `nothing` (no call at all), or a kind of
 //! implicit call that must be among them, such as `thread`.
 
@@ -83,6 +84,16 @@ fn calls_go_where_the_sources_say() {
             };
             let (targets, possible) = (listed("targets"), listed("possible"));
             let open = here.iter().any(|it| !it["open"].is_null());
+            let is_reflective = |it: &&Value| {
+                let declared = it["declared"].as_str().unwrap_or_default();
+                let invokes =
+                    ["java/lang/invoke/MethodHandle.invoke(", "java/lang/invoke/MethodHandle.invokeExact("];
+                it["kind"] == "reflect"
+                    || it["kind"] == "clinit" && declared.starts_with("java/lang/Class.forName")
+                    || invokes.iter().any(|it| declared.starts_with(it))
+            };
+            let reflective: Vec<&Value> = here.iter().filter(is_reflective).collect();
+            let resolved = !reflective.is_empty() && reflective.iter().all(|it| it["open"].is_null());
             let mut fail =
                 |what: String| wrong.push(format!("{stem}.java:{number}: {what}; found {targets:?}"));
             for part in wanted.split('|').map(str::trim) {
@@ -108,7 +119,11 @@ fn calls_go_where_the_sources_say() {
                         "open" if !open => fail("nothing is open".to_owned()),
                         "closed" if open => fail(format!("something is open: {here:?}")),
                         "nothing" if !here.is_empty() => fail("there are calls".to_owned()),
-                        "open" | "closed" | "nothing" => {}
+                        "resolved" if !resolved => fail(format!("not resolved: {reflective:?}")),
+                        "open" if here.iter().any(|it| is_reflective(&it)) && resolved => {
+                            fail("what reflection runs is resolved".to_owned());
+                        }
+                        "open" | "closed" | "resolved" | "nothing" => {}
                         kind if KINDS.contains(&kind) => {
                             if !here.iter().any(|it| it["kind"] == kind) {
                                 fail(format!("no call is of kind {kind}"));

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::path::Path;
+use std::sync::LazyLock;
 use std::time::Instant;
 
 use bir::body::{Body, Instr};
@@ -13,11 +14,18 @@ use classfile::bootstrap::Bootstraps;
 use classfile::class::ClassFile;
 use classfile::names::{ClassName, Descriptor, Name};
 use flow::cfg::{CfgOptions, cfg};
+use flow::constants::ClassCode;
 use flow::discharge::Proof;
 use flow::facts::{MethodFacts, Wanted, method_facts};
 use flow::initializers::{OwnClass, without_initializer};
 use flow::throwables::BuiltIn;
 use flow::thrown::Term;
+
+/// The code of a class about which nothing is known.
+fn no_code() -> &'static ClassCode {
+    static NONE: LazyLock<ClassCode> = LazyLock::new(ClassCode::default);
+    &NONE
+}
 
 /// A class with the bodies of its methods.
 struct Class {
@@ -121,7 +129,9 @@ fn main() {
                 class
                     .bodies
                     .iter()
-                    .map(|it| method_facts(it, &class.own(), Wanted::All, &mut Default::default()))
+                    .map(|it| {
+                        method_facts(it, &class.own(), &|| no_code(), Wanted::All, &mut Default::default())
+                    })
                     .collect()
             })
             .collect();

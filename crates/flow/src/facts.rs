@@ -3,10 +3,12 @@
 use bir::body::{Body, Instr, InstrId};
 
 use crate::asserting::asserting;
+use crate::constants::ClassCode;
 use crate::discharge::Proof;
 use crate::initializers::{self, OwnClass, without_initializer};
 use crate::locks::{Locks, locks};
 use crate::proving::{self, proofs, proofs_of_raised};
+use crate::reflected::{ReflectiveCall, Variable, handle_accesses, reflective_calls};
 use crate::thrown::{Term, thrown};
 
 /// Facts that follow from one method's body and its own class file. Two methods have equal facts if their bodies are
@@ -26,6 +28,11 @@ pub struct MethodFacts {
     pub without_initializer: Box<[InstrId]>,
     /// The instructions that run only while assertions are enabled for the method's class, ascending.
     pub asserting: Box<[InstrId]>,
+    /// The reflective calls whose classes or members are named by constants, ascending by instruction.
+    pub reflective: Box<[ReflectiveCall]>,
+    /// The accesses through variable handles that surely run no code but the initialiser of a class, ascending by
+    /// instruction. An access is listed once for each kind of variable that it may access.
+    pub accesses: Box<[(InstrId, Variable)]>,
 }
 
 impl MethodFacts {
@@ -41,6 +48,13 @@ impl MethodFacts {
         let start = self.throws.partition_point(|it| raw(it.0) < raw(throw));
         let len = self.throws[start..].partition_point(|it| it.0 == throw);
         &self.throws[start..start + len]
+    }
+
+    /// Returns the entries of `accesses` for the call `at`; empty if the call may run other code.
+    pub fn accessed(&self, at: InstrId) -> &[(InstrId, Variable)] {
+        let start = self.accesses.partition_point(|it| raw(it.0) < raw(at));
+        let len = self.accesses[start..].partition_point(|it| it.0 == at);
+        &self.accesses[start..start + len]
     }
 
     /// Returns whether the `mayinit` instruction certainly runs no initialiser.
@@ -75,9 +89,15 @@ pub enum Wanted {
     Summary,
 }
 
-/// Computes the facts of a method from its body and the header of its class. `scratch` is working memory that can be
-/// reused for the next method.
-pub fn method_facts(body: &Body, class: &OwnClass<'_>, wanted: Wanted, scratch: &mut Scratch) -> MethodFacts {
+/// Computes the facts of a method from its body and its class. `code` returns the code of the class; only bodies that use
+/// reflection or variable handles need it. `scratch` is working memory that can be reused for the next method.
+pub fn method_facts<'a>(
+    body: &'a Body,
+    class: &OwnClass<'_>,
+    code: &'a dyn Fn() -> &'a ClassCode,
+    wanted: Wanted,
+    scratch: &mut Scratch,
+) -> MethodFacts {
     // Most methods are short and lack most of the instructions that facts are about.
     let (mut asserts, mut throws, mut monitors, mut inits) = (false, false, false, false);
     for instr in body.instrs.values() {
@@ -102,5 +122,7 @@ pub fn method_facts(body: &Body, class: &OwnClass<'_>, wanted: Wanted, scratch: 
             Box::default()
         },
         asserting: asserting(body),
+        reflective: reflective_calls(body, code).into(),
+        accesses: handle_accesses(body, code).into(),
     }
 }

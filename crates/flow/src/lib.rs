@@ -12,6 +12,7 @@ pub mod blocks;
 pub mod callbacks;
 pub mod cfg;
 mod components;
+pub mod constants;
 mod coverage;
 pub mod discharge;
 pub mod distances;

@@ -18,7 +18,7 @@ use crate::facts::{MethodFacts, contains};
 use crate::named::{named_by_expr, named_by_handle, named_by_instr, names_throwable};
 use crate::passed::{Passed, passed_classes};
 use crate::reaching::Reaching;
-use crate::reflected::{Reflected, reflected};
+use crate::reflected::{Reflected, Variable};
 use crate::throwables::well_known;
 use crate::thrown::{Term, class_of};
 
@@ -93,6 +93,9 @@ pub enum Source {
     Caught(u32),
     /// A call of a method, or a call of a constructor on an object that was created by an earlier instruction.
     Call(CallKind, MethodRef),
+    /// An access through a variable handle, by a call of this method of `VarHandle`. The VM performs it and runs no other
+    /// code.
+    Access(MethodRef),
     /// A call on `this`, the object on which the method that contains the call was called.
     CallOnThis(CallKind, MethodRef),
     /// A call of a constructor on a new object of exactly the constructor's class.
@@ -191,6 +194,7 @@ impl Source {
             | Source::Cone(_)
             | Source::Caught(_)
             | Source::Call(..)
+            | Source::Access(_)
             | Source::CallOnThis(..)
             | Source::CallDynamic(_)
             | Source::ConstDynamic(_)
@@ -287,11 +291,11 @@ pub fn summary(body: &Body, facts: &MethodFacts, scratch: &mut Scratch) -> Summa
     }
     passed_classes(body, &mut |it| acc.passed(it));
     let mut named: Vec<Reflected> = Vec::new();
-    reflected(body, &mut |_, it| {
+    for &it in facts.reflective.iter().flat_map(|it| &it.uses) {
         if !named.contains(&it) {
             named.push(it);
         }
-    });
+    }
     let bare = acc.bare_rows(body);
     let summary = Summary { reflected: named.into(), ..acc.finish(bare) };
     scratch.sources = sources;
@@ -507,6 +511,11 @@ impl<'a> Sources<'a> {
                 {
                     self.receivers(id, receiver, method.class(), &mut f);
                 }
+                let accesses = self.facts.accessed(id);
+                if !accesses.is_empty() {
+                    accesses.iter().for_each(|it| accessed(it.1, &mut f));
+                    return f(Source::Access(method));
+                }
                 let this = Expr::Var(Var::local(0, Kind::Ref));
                 let on_this = receiver.is_some_and(|&it| body.exprs[it] == this) && self.keeps_this();
                 f(if on_this { Source::CallOnThis(kind, method) } else { Source::Call(kind, method) });
@@ -582,6 +591,15 @@ impl<'a> Sources<'a> {
         let len = rest.iter().take_while(|it| it.0 == id).count();
         &rest[..len]
     }
+}
+
+/// Calls `f` with what an access through a variable handle may raise or initialise.
+fn accessed(variable: Variable, f: &mut impl FnMut(Source)) {
+    match variable {
+        Variable::Static(class) => f(Source::Initialize(Initialized::ClassOrAbove(class))),
+        Variable::Field | Variable::Element | Variable::Bytes => {}
+    }
+    variable.raises().for_each(|it| f(Source::Exact(it)));
 }
 
 /// Returns the first instructions of the handlers that throw the caught exception again, ascending.

@@ -1,15 +1,23 @@
 //! Tests of control-flow graphs and facts of small bodies, compared as text.
 
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 use bir::body::{Body, InstrId, ordinal};
 use bir::parse::parse_body;
 use classfile::names::{ClassName, Descriptor, Name};
 use flow::cfg::{Cfg, CfgOptions, EdgeKind, NodeId, NodeKind, cfg};
+use flow::constants::ClassCode;
 use flow::discharge::Proof;
 use flow::facts::{MethodFacts, Scratch, Wanted, method_facts};
 use flow::initializers::OwnClass;
 use flow::throwables::BuiltIn;
+
+/// The code of a class about which nothing is known.
+fn no_code() -> &'static ClassCode {
+    static NONE: LazyLock<ClassCode> = LazyLock::new(ClassCode::default);
+    &NONE
+}
 
 /// Returns the body of `p/C.m`, and its facts as a method of a class `p/C extends p/B` with a static field `own`.
 fn facts_of(code: &str) -> (Body, MethodFacts) {
@@ -17,6 +25,7 @@ fn facts_of(code: &str) -> (Body, MethodFacts) {
     let facts = method_facts(
         &body,
         &own(&[(Name::new(b"own"), Descriptor::new(b"I"))]),
+        &|| no_code(),
         Wanted::All,
         &mut Scratch::default(),
     );
@@ -254,7 +263,9 @@ fn initialisers_of_the_own_class_do_not_run_again() {
     let body = parse_body(code).unwrap();
     let interface = OwnClass { is_interface: true, ..own(&[]) };
     assert!(
-        method_facts(&body, &interface, Wanted::All, &mut Scratch::default()).without_initializer.is_empty()
+        method_facts(&body, &interface, &|| no_code(), Wanted::All, &mut Scratch::default())
+            .without_initializer
+            .is_empty()
     );
 }
 
@@ -443,7 +454,7 @@ fn an_interface_proves_nothing_about_arrays_of_itself() {
     let body = parse_body(code).unwrap_or_else(|it| panic!("{it:?}"));
     for wanted in [Wanted::All, Wanted::Summary] {
         let class = OwnClass { is_interface: true, ..own(&[]) };
-        let facts = method_facts(&body, &class, wanted, &mut Scratch::default());
+        let facts = method_facts(&body, &class, &|| no_code(), wanted, &mut Scratch::default());
         assert!(facts.proofs.iter().all(|it| ordinal(it.0) != 2), "{:?}", facts.proofs);
     }
 }

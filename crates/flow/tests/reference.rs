@@ -9,6 +9,7 @@ mod raw;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use bir::body::{Body, Instr, InstrId};
 use bir::lower::{Lowered, Scratch, lower, lower_lean};
@@ -16,12 +17,19 @@ use classfile::bootstrap::Bootstraps;
 use classfile::class::ClassFile;
 use classfile::code::Code;
 use flow::cfg::{Cfg, CfgOptions, EdgeKind, NodeKind, cfg};
+use flow::constants::ClassCode;
 use flow::facts::{MethodFacts, Wanted, method_facts};
 use flow::initializers::OwnClass;
 use flow::summary::summary;
 use flow::throwables::BuiltIn;
 use flow::thrown::Term;
 use raw::{Raw, RawRow, catches, contracted, may_catch_below, raises};
+
+/// The code of a class about which nothing is known.
+fn no_code() -> &'static ClassCode {
+    static NONE: LazyLock<ClassCode> = LazyLock::new(ClassCode::default);
+    &NONE
+}
 
 /// Counts of the comparisons, so that a test can check that it compared enough.
 #[derive(Default, Debug)]
@@ -83,8 +91,8 @@ fn check_class(bytes: &[u8], scratch: &mut Scratch, seen: &mut Seen) {
 
 /// Checks that the summary of a lean body equals that of the full body.
 fn check_summary(body: &Body, lean: &Body, own: &OwnClass<'_>, seen: &mut Seen) {
-    let all = method_facts(body, own, Wanted::All, &mut flow::facts::Scratch::default());
-    let few = method_facts(lean, own, Wanted::Summary, &mut flow::facts::Scratch::default());
+    let all = method_facts(body, own, &|| no_code(), Wanted::All, &mut flow::facts::Scratch::default());
+    let few = method_facts(lean, own, &|| no_code(), Wanted::Summary, &mut flow::facts::Scratch::default());
     let mut scratch = flow::summary::Scratch::default();
     if summary(body, &all, &mut scratch) != summary(lean, &few, &mut scratch) {
         seen.wrong.push(format!("{}: the summary of the lean body differs", body.method));
@@ -105,7 +113,7 @@ struct Pair<'a> {
 
 fn check_method(raw: &Raw, lowered: &Lowered, own: &OwnClass<'_>, seen: &mut Seen) {
     let body = &lowered.body;
-    let facts = method_facts(body, own, Wanted::All, &mut flow::facts::Scratch::default());
+    let facts = method_facts(body, own, &|| no_code(), Wanted::All, &mut flow::facts::Scratch::default());
     let subtypes = BuiltIn { own: own.super_class.map(|it| (own.name, it)) };
     let graph = cfg(body, &facts, &subtypes, CfgOptions { keep_proved: false });
     let mut of_pc: BTreeMap<u32, Vec<InstrId>> = BTreeMap::new();

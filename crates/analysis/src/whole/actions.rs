@@ -68,6 +68,8 @@ pub(crate) enum Called {
     /// A call by an invoke instruction, except a call on `this` ([`Called::OnThis`]) and the call of the constructor
     /// of a new object ([`Called::Construct`]).
     Instruction(CallKind, MethodRef),
+    /// An access through a variable handle: a call of this method of `VarHandle` that the VM performs itself.
+    Access(MethodRef),
     /// A call by an invoke instruction whose receiver is `this`.
     OnThis(CallKind, MethodRef),
     /// A call of a constructor on a new object whose class is exactly the constructor's class.
@@ -178,7 +180,7 @@ impl Called {
     pub(crate) fn method(self) -> MethodRef {
         match self {
             Called::Instruction(_, it) | Called::OnThis(_, it) | Called::Handle(_, it) => it,
-            Called::Construct(it) | Called::Dynamic(it) => it,
+            Called::Construct(it) | Called::Dynamic(it) | Called::Access(it) => it,
         }
     }
 }
@@ -191,6 +193,7 @@ fn of_source(source: Source) -> Result<Action, u32> {
         Source::Cone(class) => Action::raises(Raises::Cone(class)),
         Source::Caught(handler) => Action::raises(Raises::Caught(handler)),
         Source::Call(kind, method) => Action::calls(Called::Instruction(kind, method)),
+        Source::Access(method) => Action::calls(Called::Access(method)),
         Source::CallOnThis(kind, method) => Action::calls(Called::OnThis(kind, method)),
         Source::Construct(method) => Action::calls(Called::Construct(method)),
         Source::Initialize(what) => Action::initializes(what),

@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 
 use super::actions::Action;
 use super::answers::{Call, CallWord};
-use super::implicit::of_object;
+use super::implicit::performed;
 use super::lattice::OpenCause;
 use super::reads::{Read, note};
 use super::sites::{Site, Target, handle_call};
@@ -32,7 +32,7 @@ pub(crate) fn call_to(
         Site::Method(it) => call.targets.push(calls.classes.name(it)),
         Site::Error(it) => call.errors.push(Text(it.exception().as_bytes())),
         Site::Open(open) => call.open = why_call(calls, open),
-        Site::Vm => call.targets.push(MethodName::of(of_object(declared))),
+        Site::Vm => call.targets.push(MethodName::of(performed(declared))),
         Site::Dispatch(id) => {
             let dispatch = calls.dispatches.get(id);
             add_targets(calls, &dispatch.targets, &mut call);
@@ -114,7 +114,7 @@ fn add_targets(calls: &CallTable, targets: &[Target], call: &mut Call) {
                 call.open = call.open.or(dispatch.open.and_then(|it| why_call(calls, it)));
             }
             Some(Site::Open(open)) => call.open = call.open.or(why_call(calls, open)),
-            Some(Site::Vm) => call.targets.push(MethodName::of(of_object(handle.member))),
+            Some(Site::Vm) => call.targets.push(MethodName::of(performed(handle.member))),
             Some(Site::Error(_)) | None => {}
         }
     }

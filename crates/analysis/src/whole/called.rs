@@ -2,7 +2,7 @@
 
 use bir::body::{CallKind, InstrId};
 use flow::natives::{Effect, Native};
-use flow::reflected::{Reflected, reflected};
+use flow::reflected::ReflectiveCall;
 use flow::summary::Initialized;
 use program::hierarchy::ClassId;
 use program::members::MethodId;
@@ -44,37 +44,46 @@ pub(crate) fn calls_of(calls: &CallTable, id: MethodId, code: &MethodCode) -> Ve
             acc.extend(loading_call(calls, Some(instr)));
         }
     }
-    if !summary.summary.reflected.is_empty() {
-        reflected(&code.body, &mut |instr, it| add_reflected(calls, (id.class, instr), it, &mut acc));
-    }
+    code.facts.reflective.iter().for_each(|it| add_reflected(calls, id.class, it, &mut acc));
     acc
 }
 
-/// Adds to the calls at the instruction `at` of the class `caller` what its reflective call runs because constants name
-/// it. The call stays open.
-fn add_reflected(calls: &CallTable, (caller, at): (ClassId, InstrId), what: Reflected, acc: &mut [Call]) {
+/// Adds to the calls of code of the class `caller` what a reflective call runs because constants name it. The call stays
+/// open if it may run other code.
+fn add_reflected(calls: &CallTable, caller: ClassId, reflective: &ReflectiveCall, acc: &mut [Call]) {
     note(Read::Classes);
     note(Read::Made);
     let hierarchy = &calls.classes.hierarchy;
-    let it = named(hierarchy, what);
-    let is_made = |class| calls.reachable.as_ref().is_none_or(|it| it.is_made(class));
-    let selected = it.selected.iter().filter(|it| is_made(it.0)).map(|it| it.1);
-    let methods = it.methods.iter().copied().chain(selected);
-    let is_here = |call: &Call| call.instr == Some(at);
+    let is_here = |call: &Call| call.instr == Some(reflective.at);
     let is_reflective = |call: &Call| {
         is_here(call)
             && call.open == Some(Why::Reflection)
             && matches!(call.kind, CallWord::Reflect | CallWord::Clinit)
     };
     // The call of a method handle is open by itself.
-    let place = acc.iter().rposition(is_reflective).or_else(|| acc.iter().rposition(is_here));
+    let is_open = |call: &Call| is_here(call) && call.declared.is_some_and(is_invocation);
+    let place = acc.iter().rposition(is_reflective).or_else(|| acc.iter().rposition(is_open));
     let Some(call) = place.and_then(|it| acc.get_mut(it)) else { return };
-    let open = call.open;
-    call.targets.extend(methods.map(|it| calls.classes.name(it)));
-    for class in it.initialized {
-        add_initializers(calls, caller, Initialized::Class(hierarchy.name(class)), call);
+    let open = std::mem::take(&mut call.open);
+    let mut is_all = reflective.is_all;
+    for &it in &reflective.uses {
+        let it = named(hierarchy, it);
+        is_all &= it.is_all;
+        let is_made = |class| calls.reachable.as_ref().is_none_or(|it| it.is_made(class));
+        let selected = it.selected.iter().filter(|it| is_made(it.0)).map(|it| it.1);
+        call.targets.extend(it.methods.iter().copied().chain(selected).map(|it| calls.classes.name(it)));
+        for class in it.initialized {
+            add_initializers(calls, caller, Initialized::Class(hierarchy.name(class)), call);
+        }
     }
+    // Absent initialisers leave the call open for their own reason.
+    let open = if is_all { call.open } else { open };
     *call = Call { open, ..call.clone() }.sorted();
+}
+
+/// Returns whether a method is one of `MethodHandle` that invokes the handle.
+fn is_invocation(method: MethodName) -> bool {
+    method.class.0 == b"java/lang/invoke/MethodHandle" && matches!(method.name.0, b"invoke" | b"invokeExact")
 }
 
 /// Adds to `acc` the calls that an action of the method `id` makes at the instruction `instr`.
@@ -120,6 +129,7 @@ fn word(called: Called) -> CallWord {
             CallKind::Special | CallKind::SpecialInterface => CallWord::Special,
             CallKind::Static | CallKind::StaticInterface => CallWord::Static,
         },
+        Called::Access(_) => CallWord::Virtual,
         Called::Construct(_) => CallWord::Special,
         Called::Dynamic(_) => CallWord::Dynamic,
         Called::Handle(..) => CallWord::Bootstrap,

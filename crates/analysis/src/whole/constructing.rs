@@ -60,7 +60,11 @@ pub(super) fn of_code(calls: &CallTable, caller: ClassId, code: &CodeSummary) ->
 fn on_this(code: &CodeSummary) -> impl Iterator<Item = (CallKind, MethodRef)> + '_ {
     all_actions(code).filter_map(|it| match it.calls? {
         Called::OnThis(kind, method) => Some((kind, method)),
-        Called::Instruction(..) | Called::Construct(_) | Called::Dynamic(_) | Called::Handle(..) => None,
+        Called::Instruction(..)
+        | Called::Construct(_)
+        | Called::Dynamic(_)
+        | Called::Handle(..)
+        | Called::Access(_) => None,
     })
 }
 
@@ -68,7 +72,11 @@ fn on_this(code: &CodeSummary) -> impl Iterator<Item = (CallKind, MethodRef)> + 
 fn constructed(code: &CodeSummary) -> impl Iterator<Item = MethodRef> + '_ {
     all_actions(code).filter_map(|it| match it.calls? {
         Called::Construct(method) => Some(method),
-        Called::Instruction(..) | Called::OnThis(..) | Called::Dynamic(_) | Called::Handle(..) => None,
+        Called::Instruction(..)
+        | Called::OnThis(..)
+        | Called::Dynamic(_)
+        | Called::Handle(..)
+        | Called::Access(_) => None,
     })
 }
 

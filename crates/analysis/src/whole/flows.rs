@@ -201,7 +201,11 @@ impl Flows<'_> {
         let method = called.method();
         let is_instruction = match called {
             Called::Instruction(..) => true,
-            Called::OnThis(..) | Called::Construct(_) | Called::Dynamic(_) | Called::Handle(..) => false,
+            Called::OnThis(..)
+            | Called::Construct(_)
+            | Called::Dynamic(_)
+            | Called::Handle(..)
+            | Called::Access(_) => false,
         };
         // The platform's classes are loaded by the platform's loaders, which answer this call without running code of
         // the program.

@@ -16,10 +16,24 @@ pub(super) fn thread_run() -> MethodRef {
     platform_method("java/lang/Thread", "run", "()V")
 }
 
-/// Returns the method of Object that a call runs which the VM performs itself: the constructor, or `clone` of an array.
-/// `method` is the method that the call names.
-pub(super) fn of_object(method: MethodRef) -> MethodRef {
-    match method.get().name.bytes() {
+/// Returns the method of the platform that a call runs which the VM performs itself: the constructor of Object, `clone`
+/// of an array, or an access mode of `VarHandle`. `method` is the method that the call names.
+pub(super) fn performed(method: MethodRef) -> MethodRef {
+    let name = method.get().name.bytes();
+    if method.class().bytes() == b"java/lang/invoke/VarHandle" {
+        let begins = |it: &[u8]| name.starts_with(it);
+        let result: &[u8] = if begins(b"set") {
+            b"V"
+        } else if begins(b"compareAndSet") || begins(b"weakCompareAndSet") {
+            b"Z"
+        } else {
+            b"Ljava/lang/Object;"
+        };
+        // The declared parameters stand for any list of arguments (JVMS §2.9.3).
+        let descriptor = [b"([Ljava/lang/Object;)", result].concat();
+        return MethodRef::new(method.class(), method.get().name, Descriptor::new(&descriptor));
+    }
+    match name {
         b"clone" => platform_method("java/lang/Object", "clone", "()Ljava/lang/Object;"),
         _ => platform_method("java/lang/Object", "<init>", "()V"),
     }

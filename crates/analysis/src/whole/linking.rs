@@ -66,7 +66,11 @@ fn absent_above(calls: &CallTable, class: ClassName) -> Option<LinkError> {
 pub(super) fn named_class_error(calls: &CallTable, caller: ClassId, called: Called) -> Option<LinkError> {
     let method = match called {
         Called::Instruction(_, it) => it,
-        Called::OnThis(..) | Called::Construct(_) | Called::Dynamic(_) | Called::Handle(..) => return None,
+        Called::OnThis(..)
+        | Called::Construct(_)
+        | Called::Dynamic(_)
+        | Called::Handle(..)
+        | Called::Access(_) => return None,
     };
     // The caller could not run if its own supertypes were absent.
     let hierarchy = &calls.classes.hierarchy;

@@ -148,6 +148,7 @@ pub(super) fn origin_of(source: Source) -> Origin {
         Source::Exact(_) | Source::Cone(_) | Source::Caught(_) => Origin::Instruction,
         Source::Call(..)
         | Source::CallOnThis(..)
+        | Source::Access(_)
         | Source::Construct(_)
         | Source::Initialize(_)
         | Source::CallDynamic(_)

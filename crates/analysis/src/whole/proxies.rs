@@ -226,7 +226,7 @@ pub(super) fn conversion_errors(ex: &mut Exceptions, dispatch: &Dispatch) -> Set
 fn named(code: &CodeSummary) -> impl Iterator<Item = MethodRef> + '_ {
     let calls = all_actions(code).filter_map(|it| match it.calls? {
         Called::Instruction(_, method) | Called::OnThis(_, method) => Some(method),
-        Called::Construct(_) | Called::Dynamic(_) | Called::Handle(..) => None,
+        Called::Construct(_) | Called::Dynamic(_) | Called::Handle(..) | Called::Access(_) => None,
     });
     let functions = code.dynamics.iter().filter_map(|it| it.function.as_ref());
     calls.chain(functions.map(|it| it.handle.member))

@@ -3,6 +3,7 @@
 use classfile::names::Name;
 use flow::reflected::Reflected;
 use program::hierarchy::{ClassId, Hierarchy};
+use program::input::WorldKind;
 use program::members::MethodId;
 use program::members::select::{select, selectable};
 use program::outline::Method;
@@ -19,19 +20,28 @@ pub(super) struct Named {
     pub(super) methods: Vec<MethodId>,
     /// The methods that the call may run on receivers of certain classes: pairs of the class and the method.
     pub(super) selected: Vec<(ClassId, MethodId)>,
+    /// Whether the call surely runs nothing else.
+    pub(super) is_all: bool,
 }
 
 /// The maximum number of methods that a named method may select. If there are more, the name says little, and none is
 /// listed.
 const MAX_SELECTED: usize = 64;
 
-/// Returns what a reflective call does with a class or member. Present classes alone are considered.
+/// Returns what a reflective call does with a class or member, as far as present classes tell.
 pub(super) fn named(hierarchy: &Hierarchy, it: Reflected) -> Named {
-    let mut acc = Named::default();
+    // If the class is absent in a closed world, the call raises an exception.
+    let is_closed = hierarchy.world() == WorldKind::Closed;
+    let mut acc = Named { is_all: is_closed, ..Named::default() };
     match it {
-        Reflected::Class(class) => acc.initialized.extend(hierarchy.class(class)),
+        Reflected::Class(class) => {
+            let class = hierarchy.class(class);
+            acc.is_all |= class.is_some();
+            acc.initialized.extend(class);
+        }
         Reflected::Constructor(class, types) => {
             let Some(class) = hierarchy.class(class) else { return acc };
+            acc.is_all = true;
             let outline = hierarchy.outline(class);
             if outline.flags.is_abstract() || outline.flags.is_interface() {
                 return acc;
@@ -47,6 +57,10 @@ pub(super) fn named(hierarchy: &Hierarchy, it: Reflected) -> Named {
             if name.bytes().starts_with(b"<") {
                 return acc;
             }
+            // An absent supertype may declare the method, and the objects that lambdas make may implement an interface.
+            let is_interface = hierarchy.outline(class).flags.is_interface();
+            acc.is_all = !is_interface && hierarchy.outside_above(class).is_none();
+            let is_extensible = hierarchy.may_have_unknown_subtypes(class);
             for &above in hierarchy.supers(class) {
                 for (index, it) in hierarchy.outline(above).methods.iter().enumerate() {
                     if it.name != name || !takes(it, types) {
@@ -58,6 +72,7 @@ pub(super) fn named(hierarchy: &Hierarchy, it: Reflected) -> Named {
                         acc.methods.push(method);
                         continue;
                     }
+                    acc.is_all &= !is_extensible || it.flags.is_final();
                     for below in hierarchy.subtypes(class) {
                         let is_abstract = hierarchy.outline(below).flags.is_abstract();
                         if !is_abstract {
@@ -70,6 +85,7 @@ pub(super) fn named(hierarchy: &Hierarchy, it: Reflected) -> Named {
             }
             let distinct: FxHashSet<MethodId> = acc.selected.iter().map(|it| it.1).collect();
             if distinct.len() > MAX_SELECTED {
+                acc.is_all = false;
                 acc.selected.clear();
             }
         }

@@ -151,6 +151,7 @@ fn resolves(calls: &CallTable, caller: ClassId, source: Source) -> Resolves {
         Source::Call(kind, method) | Source::CallOnThis(kind, method) => {
             method_calls_loader(calls, caller, kind, method)
         }
+        Source::Access(_) => false,
         // The class was already resolved when the object was created.
         Source::Construct(method) => may_be_private(calls, caller, CallKind::Special, method),
         Source::Initialize(what) => match what {

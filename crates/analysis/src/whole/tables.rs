@@ -216,6 +216,7 @@ impl CallTable {
             }
             Called::Construct(method) => _ = self.dispatches.site(caller, CallKind::Special, method),
             Called::Dynamic(method) => self.ask_virtual(method),
+            Called::Access(_) => {}
         }
     }
 
@@ -231,7 +232,7 @@ impl CallTable {
     pub(crate) fn site(&self, caller: ClassId, called: Called) -> Site {
         let resolves = match called {
             Called::Instruction(..) | Called::OnThis(..) | Called::Handle(..) | Called::Construct(_) => true,
-            Called::Dynamic(_) => false,
+            Called::Dynamic(_) | Called::Access(_) => false,
         };
         if resolves
             && !self.classes.refused.is_empty()
@@ -245,6 +246,7 @@ impl CallTable {
             | Called::Handle(kind, method) => self.dispatches.asked(caller, kind, method),
             Called::Construct(method) => self.dispatches.asked(caller, CallKind::Special, method),
             Called::Dynamic(method) => self.virtual_site(method),
+            Called::Access(_) => Site::Vm,
         }
     }
 

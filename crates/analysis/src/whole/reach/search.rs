@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::summary::MethodSummary;
 use crate::whole::actions::{Action, AnyCode, MadeObject, Raises, actions};
 use crate::whole::dispatch::outcomes::{Offers, ReceiverKind};
-use crate::whole::implicit::of_object;
+use crate::whole::implicit::performed;
 use crate::whole::reachable::{EntryPoint, From, Reachable, Receivers};
 use crate::whole::serialization::{Direction, is_below, stream_direction, streams_above};
 use crate::whole::sites::{DispatchId, FunctionSite, FunctionSiteId, Site, Target};
@@ -303,7 +303,7 @@ impl<'a> Search<'a> {
                 direction.into_iter().for_each(|it| self.stream(it, from));
             }
             if matches!(site, Site::Vm) {
-                self.named_method(of_object(method), from);
+                self.named_method(performed(method), from);
             }
             self.site(site, from);
         }
