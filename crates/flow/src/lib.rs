@@ -25,6 +25,7 @@ pub mod initializers;
 pub mod locks;
 pub mod named;
 pub mod natives;
+pub mod operands;
 pub mod passed;
 pub mod places;
 pub mod proving;

@@ -16,6 +16,7 @@ use crate::coverage::Coverage;
 use crate::exceptions::raised;
 use crate::facts::{MethodFacts, contains};
 use crate::named::{named_by_expr, named_by_handle, named_by_instr, names_throwable};
+use crate::operands::{Definitions, Operand, Operands};
 use crate::passed::{Passed, passed_classes};
 use crate::reaching::Reaching;
 use crate::reflected::{Reflected, Variable};
@@ -32,6 +33,12 @@ pub struct Summary {
     /// The sources of exceptions without duplicates, each with the rows that cover it: first those that may occur at
     /// any time, in the order of the body, then those that occur only while assertions are enabled.
     pub items: Box<[PlacedSource]>,
+    /// The distinct lists of what is known of operands. The first list is empty.
+    pub operands: Box<[Operands]>,
+    /// The parameters on whose values the exceptions of the method may depend, because the method passes them on, calls
+    /// methods on them or throws them: bit `i` stands for parameter `i`, the receiver being parameter 0. Parameters after
+    /// the 64th count as unused.
+    pub used_parameters: u64,
     /// The number of sources at the end of `items` that occur only while assertions are enabled.
     pub n_asserting: u32,
     /// The first instructions of the handlers that throw the caught exception again, ascending.
@@ -79,6 +86,9 @@ pub struct PlacedSource {
     pub source: Source,
     /// The index in [`Summary::contexts`] of the rows that cover the source.
     pub context: u32,
+    /// If the source is a call or a throw, the index in [`Summary::operands`] of what is known of its operands; otherwise
+    /// 0.
+    pub operands: u32,
 }
 
 /// An action of a method body that may raise exceptions.
@@ -162,6 +172,11 @@ impl Summary {
         &self.items[..self.items.len().saturating_sub(n_left_out)]
     }
 
+    /// Returns what is known of the operands of a source of `items`.
+    pub fn operands_of(&self, item: &PlacedSource) -> &[(u8, Operand)] {
+        self.operands.get(item.operands as usize).map_or(&[], |it| it)
+    }
+
     /// Calls `f` with each class of `named`, and with each class and array type that a handle of `handles` names; some
     /// may occur more than once.
     pub fn constant_classes(&self, f: &mut dyn FnMut(ClassName)) {
@@ -184,6 +199,21 @@ impl Initialized {
 }
 
 impl Source {
+    /// Returns whether the source depends on the operands of its instruction: whether it is a call or a throw.
+    pub fn has_operands(self) -> bool {
+        match self {
+            Source::Call(..) | Source::CallOnThis(..) | Source::Construct(_) | Source::Cone(_) => true,
+            Source::Exact(_)
+            | Source::Caught(_)
+            | Source::Initialize(_)
+            | Source::Access(_)
+            | Source::CallDynamic(_)
+            | Source::ConstDynamic(_)
+            | Source::Object(_)
+            | Source::Receiver(_) => false,
+        }
+    }
+
     /// Returns the class of the object that a preceding [`Source::Object`] created, if the source occurs only after it
     /// has succeeded; otherwise `None`.
     pub fn created(self) -> Option<ClassName> {
@@ -272,10 +302,13 @@ pub fn summary(body: &Body, facts: &MethodFacts, scratch: &mut Scratch) -> Summa
             rows => acc.context(body, rows),
         };
         acc.asserts = contains(&facts.asserting, id);
-        sources.iter().for_each(|&it| acc.add(it, context));
+        let operands = acc.operands(walk.operands(id));
+        for &it in &sources {
+            acc.add(it, context, if it.has_operands() { operands } else { 0 });
+        }
         if contains(&facts.locks.leaving, id) && !acc.catches_all(context) {
             // The JVM checks the monitors when no handler is left.
-            acc.add(Source::Exact(well_known().monitor_state), 0);
+            acc.add(Source::Exact(well_known().monitor_state), 0, 0);
         }
     }
     // Every expression of a body is used by some instruction.
@@ -302,9 +335,14 @@ pub fn summary(body: &Body, facts: &MethodFacts, scratch: &mut Scratch) -> Summa
     summary
 }
 
+/// The maximum number of different lists of operands in one summary. Of calls beyond them, no operand is known.
+const MAX_OPERANDS: usize = 256;
+
 /// A summary under construction.
 struct Summarizer<'s> {
     contexts: Vec<Context>,
+    operands: Vec<Operands>,
+    used_parameters: u64,
     by_rows: FxHashMap<Box<[u32]>, u32>,
     /// The exception-table rows that were last searched in `contexts`, as indices into the exception table, and the
     /// index of their entry in `contexts`. The next instruction usually has the same rows, so this saves most
@@ -321,6 +359,8 @@ impl<'s> Summarizer<'s> {
         let rethrowing = rethrowing(facts);
         Summarizer {
             contexts: vec![Context::default()],
+            operands: vec![Operands::default()],
+            used_parameters: 0,
             by_rows: FxHashMap::default(),
             last: (Box::default(), 0),
             rethrowing,
@@ -379,8 +419,33 @@ impl<'s> Summarizer<'s> {
         self.contexts[context as usize].rows.last().is_some_and(|it| it.class.is_none())
     }
 
-    fn add(&mut self, source: Source, context: u32) {
-        let item = PlacedSource { source, context };
+    /// Returns the index in [`Summary::operands`] of what is known of the operands of an instruction.
+    fn operands(&mut self, it: Operands) -> u32 {
+        for &(_, operand) in &it {
+            if let Operand::Parameter(it) = operand {
+                self.uses(it);
+            }
+        }
+        if self.operands.len() > MAX_OPERANDS {
+            return 0;
+        }
+        let known = self.operands.iter().position(|known| *known == it);
+        let index = known.unwrap_or_else(|| {
+            self.operands.push(it);
+            self.operands.len() - 1
+        });
+        index as u32
+    }
+
+    fn uses(&mut self, parameter: u8) {
+        self.used_parameters |= 1u64.checked_shl(u32::from(parameter)).unwrap_or(0);
+    }
+
+    fn add(&mut self, source: Source, context: u32, operands: u32) {
+        let item = PlacedSource { source, context, operands };
+        if matches!(source, Source::CallOnThis(..)) {
+            self.uses(0);
+        }
         if self.asserts {
             self.scratch.asserting.push(item);
         } else if self.scratch.seen.insert(item) {
@@ -419,6 +484,8 @@ impl<'s> Summarizer<'s> {
         items.extend(asserting.iter().filter(|it| seen.insert(**it)));
         Summary {
             contexts: self.contexts.into(),
+            operands: self.operands.into(),
+            used_parameters: self.used_parameters,
             n_asserting: (items.len() - n_always) as u32,
             items: items.as_slice().into(),
             rethrowing: self.rethrowing.into(),
@@ -448,6 +515,7 @@ pub struct Sources<'a> {
     /// The search for the receivers of interface calls, and an upper bound of the instructions that it has examined.
     reaching: Reaching<'a>,
     spent: usize,
+    definitions: Definitions<'a>,
     /// The instructions that do not run, ascending.
     skipped: &'a [InstrId],
 }
@@ -470,6 +538,7 @@ impl<'a> Sources<'a> {
             keeps_this: None,
             reaching: Reaching::new(body),
             spent: 0,
+            definitions: Definitions::new(body),
             skipped: &[],
         }
     }
@@ -541,6 +610,11 @@ impl<'a> Sources<'a> {
                 }
             }),
         }
+    }
+
+    /// Returns what is known of the operands of an instruction.
+    pub fn operands(&mut self, id: InstrId) -> Operands {
+        self.definitions.operands(id)
     }
 
     /// Calls `f` with the classes that the receiver of an `invokeinterface` instruction may have, other than the interface

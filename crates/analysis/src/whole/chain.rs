@@ -170,7 +170,9 @@ fn by_text(program: &SolvedProgram, a: NodeId, b: NodeId) -> Ordering {
     let place = |it: NodeId| match program.nodes.node(it) {
         Node::Dispatch(_) | Node::Loading => None,
         Node::Initializer(it) => Some((it, 0, 0)),
-        Node::Method(it) | Node::Handler(it, _) | Node::Constructing(it, _) => Some((it.class, it.index, 0)),
+        Node::Method(it) | Node::Handler(it, _) | Node::Context(it, _) | Node::ContextHandler(it, _, _) => {
+            Some((it.class, it.index, 0))
+        }
         Node::Glue(it) => {
             let site = &program.calls.functions[it.index()];
             Some((site.owner.class, site.owner.index, 1 + site.site))

@@ -16,7 +16,8 @@ use program::names::{MethodName, Text};
 use rustc_hash::FxHashMap;
 
 use super::answers::Why;
-use super::flows::flows_of;
+use super::contexts::Frame;
+use super::flows::{Place, flows_of};
 use super::graph::{Graph, Propagates, RaisedSet, SetRef};
 use super::implicit::load_class;
 use super::lattice::{Exceptions, Flow, OpenCause, Value};
@@ -75,8 +76,10 @@ pub(super) fn draw(program: &SolvedProgram, sets: &mut Sets, id: MethodId, code:
         sources.clear();
         walk.at(instr, |it| sources.push(it));
         let mut leaves = false;
+        let operands = walk.operands(instr);
         for &source in &sources {
-            flows_of(program).of_source(acc.ex, (id, None), summary, source, &mut flows);
+            let place = Place::new(Frame::of(id), source, &operands);
+            flows_of(program).of_source(acc.ex, place, summary, source, &mut flows);
             for flow in flows.drain(..) {
                 let (value, why) = acc.value(flow);
                 let flow = Raised { value, why, earlier: &[] };
@@ -117,14 +120,14 @@ pub(super) fn draw(program: &SolvedProgram, sets: &mut Sets, id: MethodId, code:
 /// the reason is that `of` (a method, for example) lets out open exceptions.
 fn nearest(program: &SolvedProgram, of: Node) -> Why {
     match of {
-        Node::Method(it) | Node::Constructing(it, _) => Why::LetsOut(program.calls.classes.name(it)),
+        Node::Method(it) | Node::Context(it, _) => Why::LetsOut(program.calls.classes.name(it)),
         Node::Dispatch(it) => {
             let own =
                 program.calls.dispatches.cause(it).0.and_then(|it| why(&program.calls, OpenCause::Call(it)));
             own.unwrap_or_else(|| Why::LetsOut(MethodName::of(program.calls.dispatches.method(it))))
         }
         Node::Initializer(it) => Why::Initializer(Text(program.calls.classes.hierarchy.name(it).bytes())),
-        Node::Handler(it, _) => Why::Caught(program.calls.classes.name(it)),
+        Node::Handler(it, _) | Node::ContextHandler(it, _, _) => Why::Caught(program.calls.classes.name(it)),
         Node::Glue(_) => Why::Function,
         Node::Loading => {
             note(Read::Loading);

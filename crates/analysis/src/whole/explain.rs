@@ -6,13 +6,13 @@ use std::sync::Arc;
 use bir::body::InstrId;
 use classfile::names::ClassName;
 use flow::universe::{Part, SetId};
-use program::hierarchy::ClassId;
 use program::members::MethodId;
 use program::names::{MethodName, Text};
 
 use super::answers::{Origin, Step};
 use super::chain::path;
-use super::flows::{async_errors, flows_of};
+use super::contexts::Frame;
+use super::flows::{Place, async_errors, flows_of};
 use super::lattice::{Exceptions, Flow, Value};
 use super::origin::{origin_of, steps};
 use super::resolving::{Resolving, resolving_flows};
@@ -93,8 +93,10 @@ pub fn ways_at(
         sources.clear();
         walk.at(instr, |it| sources.push(it));
         let first = [WayStep { step: Step::Method(name), instr: Some((name, instr)) }];
+        let operands = walk.operands(instr);
         for &source in &sources {
-            flows_of(program).of_source(ex, (id, None), summary, source, &mut flows);
+            let place = Place::new(Frame::of(id), source, &operands);
+            flows_of(program).of_source(ex, place, summary, source, &mut flows);
             for flow in flows.drain(..) {
                 acc.extend(ways_of_flow(program, ex, bodies, &first, (flow, origin_of(source)), only));
             }
@@ -219,36 +221,27 @@ fn way(
     let steps = steps(program, ex, &path, want, open);
     let mut acc = first.to_vec();
     for (i, step) in steps.into_iter().enumerate() {
-        let instr = match path.get(i) {
-            Some(
-                &node @ (Node::Method(method) | Node::Handler(method, _) | Node::Constructing(method, _)),
-            ) => {
-                let exact = match node {
-                    Node::Constructing(_, class) => Some(class),
-                    _ => None,
-                };
-                let next = path.get(i + 1).copied();
-                instruction(program, ex, bodies, (method, exact), next, want, open)
-            }
-            _ => None,
-        };
+        let next = path.get(i + 1).copied();
+        let frame = path.get(i).and_then(|it| Frame::of_node(*it));
+        let instr = frame.and_then(|it| instruction(program, ex, bodies, it, next, want, open));
         acc.push(WayStep { step, instr });
     }
     acc
 }
 
-/// Returns the first instruction of the method `id` through which the method includes the exceptions of the node
+/// Returns the first instruction of the method of `frame` through which the method includes the exceptions of the node
 /// `next`. If `next` is `None`, returns the first instruction that itself raises an exception in `want`. Returns
 /// `None` if there is no such instruction, or if the code is not available.
 fn instruction(
     program: &SolvedProgram,
     ex: &mut Exceptions,
     bodies: &mut dyn Bodies,
-    (id, exact): (MethodId, Option<ClassId>),
+    frame: Frame,
     next: Option<Node>,
     want: SetId,
     open: bool,
 ) -> Option<(MethodName, InstrId)> {
+    let id = frame.id;
     let MethodSummary::Known(summary) = program.calls.classes.summary(id) else { return None };
     let name = program.calls.classes.name(id);
     let code = bodies.code(name)?;
@@ -266,8 +259,10 @@ fn instruction(
             _ => false,
         };
         let mut flows = Vec::new();
+        let operands = walk.operands(instr);
         for &source in &sources {
-            flows_of(program).of_source(ex, (id, exact), summary, source, &mut flows);
+            let place = Place::new(frame, source, &operands);
+            flows_of(program).of_source(ex, place, summary, source, &mut flows);
         }
         let resolves = resolving.at(instr, &sources);
         resolving_flows(ex, resolves, &mut flows);

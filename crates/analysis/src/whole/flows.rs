@@ -4,28 +4,27 @@
 use classfile::bootstrap::MethodHandle;
 use classfile::names::{ClassName, MethodRef};
 use flow::natives::{Effect, Native};
+use flow::operands::Operand;
 use flow::summary::{Initialized, Source};
 use flow::throwables::well_known;
 use flow::universe::SetId;
 use program::hierarchy::{ClassId, Link};
 use program::initialization::{Step, class_initializer, may_fail, runs_already, steps};
 use program::input::Role;
-use program::members::Selected;
 use program::members::declared::declared;
-use program::members::select::select;
 use program::members::{LinkError, MethodId};
 
 use super::actions::{Action, AnyCode, Called, MadeObject, Passing, Raises, actions};
 use super::before_main::is_initialized_before_main;
+use super::contexts::{Choice, Frame};
 use super::lattice::{Exceptions, Filter, Flow, OpenCause, Value};
 use super::linking::{
     class_errors, link_error, loading_errors, named_class_error, object_error, object_errors, site_errors,
     surely_lacks,
 };
 use super::loading::{loaded, loading_targets, loading_value};
-use super::nodes::Nodes;
 use super::proxies::{behind_handler, conversion_errors};
-use super::sites::{DispatchId, FunctionSiteId, Node, Open, Site};
+use super::sites::{DispatchId, Exact, FunctionSiteId, Node, Open, Site};
 use super::solved::SolvedProgram;
 use super::tables::CallTable;
 use super::unknown::{contract, open_call, unknown_initializer};
@@ -37,12 +36,27 @@ use crate::summary::CodeSummary;
 #[derive(Clone, Copy)]
 pub(super) struct Flows<'a> {
     pub(super) calls: &'a CallTable,
-    pub(super) nodes: &'a Nodes,
 }
 
-/// Returns a [`Flows`] that reads the calls and nodes of a solved program.
+/// The place of a source of exceptions.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    /// The method that contains the source, with what is known of its parameters.
+    pub(super) frame: Frame,
+    /// What is known of the operands of the instruction.
+    pub(super) operands: &'a [(u8, Operand)],
+}
+
+impl<'a> Place<'a> {
+    /// Returns the place of a source at an instruction. `operands` is what is known of the operands of the instruction.
+    pub(super) fn new(frame: Frame, source: Source, operands: &'a [(u8, Operand)]) -> Self {
+        Place { frame, operands: if source.has_operands() { operands } else { &[] } }
+    }
+}
+
+/// Returns a [`Flows`] that reads the calls of a solved program.
 pub(super) fn flows_of(program: &SolvedProgram) -> Flows<'_> {
-    Flows { calls: &program.calls, nodes: &program.nodes }
+    Flows { calls: &program.calls }
 }
 
 impl Flows<'_> {
@@ -74,17 +88,17 @@ impl Flows<'_> {
         flows
     }
 
-    /// Adds to `out` the exceptions that the source of exceptions `source` (a call, for example) in the method `id`
-    /// lets out, before the exception table catches any. If the method is a constructor that is analysed for objects
-    /// of one exact class, `exact` is that class; otherwise `None`.
+    /// Adds to `out` the exceptions that the source of exceptions `source` (a call, for example) at `place` lets out, before
+    /// the exception table catches any.
     pub(super) fn of_source(
         &self,
         ex: &mut Exceptions,
-        (id, exact): (MethodId, Option<ClassId>),
+        place: Place<'_>,
         code: &CodeSummary,
         source: Source,
         out: &mut Vec<Flow>,
     ) {
+        let id = place.frame.id;
         if source.created().is_some_and(|it| object_error(self.calls, id.class, it).is_some()) {
             // The instruction `new` always fails.
             return;
@@ -97,50 +111,36 @@ impl Flows<'_> {
             }
         }
         for action in actions(code, source) {
-            let own = self.own_choice(ex, (id, exact), &action);
-            match own {
-                Some(it) => out.push(it),
-                None => self.of_action(ex, id, &action, out),
-            }
+            self.of_action(ex, place, &action, out);
         }
     }
 
-    /// Returns the exceptions of a call on `this` whose target is known because `exact`, the class of the constructed
-    /// object, is known. Returns `None` if `exact` is `None` or does not decide the target, or if the action is no
-    /// call on `this`.
-    fn own_choice(
-        &self,
-        ex: &mut Exceptions,
-        (id, exact): (MethodId, Option<ClassId>),
-        action: &Action,
-    ) -> Option<Flow> {
-        let (class, Some(called @ Called::OnThis(..))) = (exact?, action.calls) else { return None };
-        let node = match self.calls.site(id.class, called) {
-            Site::Method(it) => self.nodes.constructing(it, class).unwrap_or(Node::Method(it)),
-            Site::Dispatch(it) => {
-                let resolved = self.calls.dispatches.get(it).resolved()?;
-                match select(&self.calls.classes.hierarchy, class, resolved) {
-                    Selected::Method(it) => Node::Method(it),
-                    Selected::Error(it) => return Some(Flow::Value(link_error(ex, it), None)),
-                    Selected::Unknown { .. } => return None,
-                }
+    /// Returns the exceptions of this class and its subclasses that are thrown, or fewer if it is known which object is
+    /// thrown.
+    fn thrown(&self, ex: &mut Exceptions, place: Place<'_>, class: ClassName) -> Value {
+        let cone = ex.universe.cone(class);
+        let operand = place.operands.iter().find(|it| it.0 == 0);
+        match operand.and_then(|it| place.frame.exact(self.calls, it.1)) {
+            Some(Exact::Class(it)) => {
+                let exact = ex.universe.exact(self.calls.classes.hierarchy.name(it));
+                Value::known(ex.universe.meet(cone, exact))
             }
-            Site::Error(_) | Site::Open(_) | Site::Vm => return None,
-        };
-        Some(Flow::Node(node))
+            Some(Exact::Function(_)) | None => Value::known(cone),
+        }
     }
 
-    /// Adds to `out` the exceptions that an action (a call or an initialisation, for example) in the method `id` lets
+    /// Adds to `out` the exceptions that an action (a call or an initialisation, for example) at `place` lets
     /// out, before the exception table catches any.
-    fn of_action(&self, ex: &mut Exceptions, id: MethodId, action: &Action, out: &mut Vec<Flow>) {
+    fn of_action(&self, ex: &mut Exceptions, place: Place<'_>, action: &Action, out: &mut Vec<Flow>) {
+        let id = place.frame.id;
         let names = well_known();
         let exact = |ex: &mut Exceptions, class| Flow::Value(Value::known(ex.universe.exact(class)), None);
         let start = out.len();
         match action.raises {
             Raises::Nothing => {}
             Raises::Exact(class) => out.push(exact(ex, class)),
-            Raises::Cone(class) => out.push(Flow::Value(Value::known(ex.universe.cone(class)), None)),
-            Raises::Caught(handler) => out.push(Flow::Node(Node::Handler(id, handler))),
+            Raises::Cone(class) => out.push(Flow::Value(self.thrown(ex, place, class), None)),
+            Raises::Caught(handler) => out.push(Flow::Node(place.frame.handler(handler))),
             Raises::Receiver(it) => {
                 if surely_lacks(&self.calls.classes.hierarchy, it) {
                     let error = link_error(ex, LinkError::IncompatibleClassChange);
@@ -171,7 +171,7 @@ impl Flows<'_> {
         if let Some(called) = action.calls {
             let error = named_class_error(self.calls, id.class, called);
             out.extend(error.map(|it| Flow::Value(link_error(ex, it), None)));
-            out.extend(self.of_call(ex, id, called));
+            out.extend(self.of_call(ex, place, called));
         }
         let function = match action.passing {
             Passing::Plainly => None,
@@ -196,7 +196,8 @@ impl Flows<'_> {
         out.push(Flow::Value(Value::open(ex.universe.all()), Some(cause)));
     }
 
-    fn of_call(&self, ex: &mut Exceptions, id: MethodId, called: Called) -> Option<Flow> {
+    fn of_call(&self, ex: &mut Exceptions, place: Place<'_>, called: Called) -> Option<Flow> {
+        let id = place.frame.id;
         let hierarchy = &self.calls.classes.hierarchy;
         let method = called.method();
         let is_instruction = match called {
@@ -216,13 +217,12 @@ impl Flows<'_> {
         {
             return None;
         }
-        let site = self.calls.site(id.class, called);
-        if let (Called::Construct(_), Site::Method(it)) = (called, site)
-            && let Some(class) = hierarchy.class(method.class())
-            && let Some(node) = self.nodes.constructing(it, class)
-        {
-            return Some(Flow::Node(node));
+        match place.frame.choice(self.calls, called, place.operands) {
+            Some(Choice::Node(it)) => return Some(Flow::Node(it)),
+            Some(Choice::Error(it)) => return Some(Flow::Value(link_error(ex, it), None)),
+            None => {}
         }
+        let site = self.calls.site(id.class, called);
         self.of_site(ex, site, method)
     }
 
@@ -335,7 +335,8 @@ impl Flows<'_> {
     }
 
     fn of_handle(&self, ex: &mut Exceptions, owner: MethodId, handle: MethodHandle, out: &mut Vec<Flow>) {
-        self.of_action(ex, owner, &Action::of_handle(handle), out);
+        let place = Place { frame: Frame::of(owner), operands: &[] };
+        self.of_action(ex, place, &Action::of_handle(handle), out);
     }
 
     /// Adds to `out` the exceptions that code of the class `caller` lets out because it initialises the classes

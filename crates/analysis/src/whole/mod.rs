@@ -37,7 +37,7 @@ pub mod tables;
 
 // Solving for exceptions, and keeping the solution up to date.
 pub mod before_main;
-mod constructing;
+mod contexts;
 mod flows;
 mod linking;
 pub mod maintained;

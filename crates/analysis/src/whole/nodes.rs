@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 use super::sites::{DispatchId, FunctionSiteId, Node};
 
 /// The numbering of the nodes in the system of inclusions. When the program is first solved, its nodes are numbered
-/// in the order of their kinds: methods, initialisers, function objects, dispatches, handlers, constructions, the
-/// node for loading. Nodes that are added later get the next numbers. The number of a node never changes, even if the
+/// in the order of their kinds: methods, initialisers, function objects, dispatches, handlers, the node for loading.
+/// Nodes of contexts, and nodes that are added later, get the next numbers. The number of a node never changes, even if the
 /// code of the node is removed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nodes {
@@ -22,8 +22,6 @@ pub(super) struct Nodes {
     handlers: Vec<(MethodId, u32)>,
     /// For each method with rethrowing handlers, the index in `handlers` of the first of its handlers.
     first_handler: FxHashMap<MethodId, usize>,
-    constructions: Vec<(MethodId, ClassId)>,
-    construction: FxHashMap<(MethodId, ClassId), usize>,
     has_loading: bool,
     later: Vec<Node>,
     /// For each node in the list `later`, its index in that list.
@@ -36,8 +34,6 @@ pub(super) struct Counts {
     pub(super) functions: usize,
     /// The number of dispatches.
     pub(super) dispatches: usize,
-    /// The pairs of a constructor and a constructed class that get a separate node.
-    pub(super) constructions: Vec<(MethodId, ClassId)>,
     /// Whether there is a node for class loaders, because class loaders of the program may be called.
     pub(super) has_loading: bool,
 }
@@ -55,15 +51,9 @@ impl Nodes {
         counts: Counts,
         fuel: &mut Fuel<'_>,
     ) -> Result<Self, Cancelled> {
-        let Counts { functions, dispatches, constructions, has_loading } = counts;
-        let mut acc = Nodes {
-            n_functions: functions,
-            n_dispatches: dispatches,
-            has_loading,
-            construction: constructions.iter().copied().zip(0..).collect(),
-            constructions,
-            ..Nodes::default()
-        };
+        let Counts { functions, dispatches, has_loading } = counts;
+        let mut acc =
+            Nodes { n_functions: functions, n_dispatches: dispatches, has_loading, ..Nodes::default() };
         let mut next = 0;
         for n in methods {
             acc.methods.push(next);
@@ -88,7 +78,7 @@ impl Nodes {
     /// Returns the number of nodes with which the program was first solved, without nodes that were added later.
     fn n_first(&self) -> usize {
         let fixed = self.n_methods() + self.n_classes + self.n_functions + self.n_dispatches;
-        fixed + self.handlers.len() + self.constructions.len() + usize::from(self.has_loading)
+        fixed + self.handlers.len() + usize::from(self.has_loading)
     }
 
     /// Returns the number of all nodes, including nodes that were added later.
@@ -125,12 +115,10 @@ impl Nodes {
         let functions = initializers + self.n_classes;
         let dispatches = functions + self.n_functions;
         let handlers = dispatches + self.n_dispatches;
-        let constructions = handlers + self.handlers.len();
+        let loading = handlers + self.handlers.len();
         match node {
-            Node::Loading => self.has_loading.then_some(constructions + self.constructions.len()),
-            Node::Constructing(method, class) => {
-                self.construction.get(&(method, class)).map(|it| constructions + it)
-            }
+            Node::Loading => self.has_loading.then_some(loading),
+            Node::Context(..) | Node::ContextHandler(..) => None,
             Node::Method(it) => {
                 let first = self.methods.get(it.class.index())? + it.index;
                 (first < *self.methods.get(it.class.index() + 1)?).then_some(first as usize)
@@ -174,31 +162,11 @@ impl Nodes {
         if let Some(&(method, number)) = self.handlers.get(at) {
             return Node::Handler(method, number);
         }
-        match self.constructions.get(at - self.handlers.len()) {
-            Some(&(method, class)) => Node::Constructing(method, class),
-            None => Node::Loading,
-        }
+        Node::Loading
     }
 
-    /// Returns the separate node for the constructor when it constructs an object of exactly this class; `None` if
-    /// the pair has no separate node.
-    pub(super) fn constructing(&self, constructor: MethodId, class: ClassId) -> Option<Node> {
-        let pair = (constructor, class);
-        let node = Node::Constructing(constructor, class);
-        (self.construction.contains_key(&pair) || self.later_place.contains_key(&node)).then_some(node)
-    }
-
-    /// Returns the pairs of a constructor and a constructed class that have a separate node.
-    pub(super) fn constructions(&self) -> impl Iterator<Item = (MethodId, ClassId)> + '_ {
-        let later = self.later.iter().filter_map(|it| match it {
-            Node::Constructing(method, class) => Some((*method, *class)),
-            Node::Method(_)
-            | Node::Initializer(_)
-            | Node::Glue(_)
-            | Node::Dispatch(_)
-            | Node::Handler(..)
-            | Node::Loading => None,
-        });
-        self.constructions.iter().copied().chain(later)
+    /// Returns the nodes of the contexts in which methods are analysed.
+    pub(super) fn contexts(&self) -> impl Iterator<Item = Node> + '_ {
+        self.later.iter().copied().filter(|it| matches!(it, Node::Context(..)))
     }
 }

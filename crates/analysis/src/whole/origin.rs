@@ -6,7 +6,8 @@ use flow::universe::SetId;
 use program::names::{MethodName, Text};
 
 use super::answers::{Origin, Step, Why};
-use super::flows::flows_of;
+use super::contexts::Frame;
+use super::flows::{Place, flows_of};
 use super::implicit::load_class;
 use super::lattice::{Exceptions, Flow};
 use super::linking::{failing, link_error};
@@ -43,8 +44,10 @@ fn step(program: &SolvedProgram, node: Node) -> Step {
         Node::Dispatch(it) => Step::Dispatch(MethodName::of(program.calls.dispatches.method(it))),
         Node::Initializer(it) => Step::Initializer(Text(program.calls.classes.hierarchy.name(it).bytes())),
         Node::Glue(it) => Step::Glue(Text(program.calls.functions[it.index()].function.interface.bytes())),
-        Node::Handler(it, _) => Step::Rethrown(program.calls.classes.name(it)),
-        Node::Constructing(it, _) => Step::Method(program.calls.classes.name(it)),
+        Node::Handler(it, _) | Node::ContextHandler(it, _, _) => {
+            Step::Rethrown(program.calls.classes.name(it))
+        }
+        Node::Context(it, _) => Step::Method(program.calls.classes.name(it)),
         Node::Loading => Step::Loading(MethodName::of(load_class())),
     }
 }
@@ -68,20 +71,18 @@ fn open_cause(program: &SolvedProgram, ex: &mut Exceptions, node: Node, want: Se
             let flows = flows_of(program).of_glue(ex, it);
             open_flow(program, ex, &flows, want)
         }
-        Node::Handler(id, _) | Node::Method(id) | Node::Constructing(id, _) => {
+        Node::Handler(id, _) | Node::Method(id) | Node::Context(id, _) | Node::ContextHandler(id, _, _) => {
             if let Some((_, cause)) = unseen(&program.calls, ex, id) {
                 return why(&program.calls, cause);
             }
 
             match program.calls.classes.summary(id) {
                 MethodSummary::Known(code) => {
-                    let exact = match node {
-                        Node::Constructing(_, class) => Some(class),
-                        _ => None,
-                    };
+                    let frame = Frame::of_node(node)?;
                     for item in program.calls.classes.items(id, code) {
                         let mut flows = Vec::new();
-                        flows_of(program).of_source(ex, (id, exact), code, item.source, &mut flows);
+                        let place = Place { frame, operands: code.summary.operands_of(item) };
+                        flows_of(program).of_source(ex, place, code, item.source, &mut flows);
                         if let Some(it) = open_flow(program, ex, &flows, want) {
                             return Some(it);
                         }
@@ -111,19 +112,21 @@ fn open_flow(program: &SolvedProgram, ex: &Exceptions, flows: &[Flow], want: Set
 /// Returns what raises the known exceptions of `want` that arise at a node itself; the exceptions of nodes that the
 /// node includes are ignored.
 pub(super) fn origin(program: &SolvedProgram, ex: &mut Exceptions, node: Node, want: SetId) -> Origin {
-    let (id, exact) = match node {
+    let frame = match node {
         Node::Dispatch(it) if program.calls.dispatches.cause(it).1.is_empty() => return Origin::Conversion,
         Node::Dispatch(_) | Node::Initializer(_) | Node::Loading => return Origin::Linking,
         Node::Glue(_) => return Origin::Conversion,
-        Node::Method(it) | Node::Handler(it, _) => (it, None),
-        Node::Constructing(it, class) => (it, Some(class)),
+        Node::Method(id) | Node::Handler(id, _) => Frame::of(id),
+        Node::Context(id, key) | Node::ContextHandler(id, key, _) => Frame { id, key },
     };
+    let id = frame.id;
     let MethodSummary::Known(code) = program.calls.classes.summary(id) else {
         return Origin::NativeRow(program.calls.classes.name(id));
     };
     for item in program.calls.classes.items(id, code) {
         let mut flows = Vec::new();
-        flows_of(program).of_source(ex, (id, exact), code, item.source, &mut flows);
+        let place = Place { frame, operands: code.summary.operands_of(item) };
+        flows_of(program).of_source(ex, place, code, item.source, &mut flows);
         for flow in flows {
             if let Flow::Value(value, _) | Flow::Wrapped(value, _) = flow
                 && ex.universe.overlaps(value.known, want)

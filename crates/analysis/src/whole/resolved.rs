@@ -14,7 +14,7 @@ use super::loading::find_loading;
 use super::proxies::mark_proxies;
 use super::reach::reachable;
 use super::reachable::{Receivers, Roots};
-use super::sites::FunctionSite;
+use super::sites::{FunctionSite, FunctionSiteId};
 use super::tables::{CallTable, ClassTable, WholeOptions};
 use crate::summary::CodeSummary;
 
@@ -121,6 +121,8 @@ fn actions_of(code: &CodeSummary) -> impl Iterator<Item = Action> {
 pub(super) fn add_functions(calls: &mut CallTable, owner: MethodId, code: &CodeSummary) {
     for (i, site) in (0..).zip(&code.dynamics) {
         if let Some(function) = &site.function {
+            let next = FunctionSiteId::from_index(calls.functions.len());
+            calls.first_function.entry(owner).or_insert(next);
             calls.functions.push(FunctionSite { function: function.clone(), owner, site: i });
         }
     }

@@ -120,10 +120,54 @@ pub enum Node {
     /// The exceptions that arrive at a handler which throws the caught exception again. The number is the index of
     /// the handler among the handlers of this kind in the method.
     Handler(MethodId, u32),
-    /// The exceptions that a constructor lets out when it constructs an object of exactly this class.
-    Constructing(MethodId, ClassId),
+    /// The exceptions that this method lets out if some of its parameters have these exact values.
+    Context(MethodId, Key),
+    /// The exceptions that arrive at a handler, as for [`Node::Handler`], if some parameters of the method have these exact
+    /// values.
+    ContextHandler(MethodId, Key, u32),
     /// The exceptions that a class loader of the program lets out when it is called to load a class.
     Loading,
+}
+
+/// What a value is, if it is known exactly. The value may also be null.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Exact {
+    /// An object of exactly this class.
+    Class(ClassId),
+    /// This function object.
+    Function(FunctionSiteId),
+}
+
+/// The exact values of some parameters of a method: the context in which the method is analysed. The receiver is parameter
+/// 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Key([Option<(u8, Exact)>; MAX_EXACT]);
+
+/// The maximum number of parameters whose values a key holds.
+const MAX_EXACT: usize = 2;
+
+impl Key {
+    /// Returns the key with the first of these values, which must be in the order of the parameters.
+    pub fn new(values: impl Iterator<Item = (u8, Exact)>) -> Self {
+        let mut acc = Key::default();
+        acc.0.iter_mut().zip(values).for_each(|(place, it)| *place = Some(it));
+        acc
+    }
+
+    /// Returns the values, in the order of the parameters.
+    pub fn values(self) -> impl Iterator<Item = (u8, Exact)> {
+        self.0.into_iter().flatten()
+    }
+
+    /// Returns the exact value of a parameter; `None` if it is not known.
+    pub fn get(self, parameter: u8) -> Option<Exact> {
+        self.values().find(|it| it.0 == parameter).map(|it| it.1)
+    }
+
+    /// Whether no value is known.
+    pub fn is_empty(self) -> bool {
+        self == Key::default()
+    }
 }
 
 impl Target {

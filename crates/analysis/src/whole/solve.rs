@@ -4,7 +4,6 @@
 use flow::fuel::{Cancelled, Fuel, uncancelled};
 use flow::solver::{Solution, solve_cancellable};
 
-use super::constructing::constructions;
 use super::lattice::{Exceptions, Value};
 use super::nodes::{Counts, Nodes};
 use super::reachable::Roots;
@@ -37,9 +36,9 @@ pub fn solved_cancellable(
     let calls = resolved_cancellable(classes, options, roots, fuel)?;
     let mut exceptions = empty_sets(&calls, fuel)?;
     fuel.ask()?;
-    let nodes = nodes(&calls, fuel)?;
+    let mut nodes = nodes(&calls, fuel)?;
     fuel.ask()?;
-    let system = system(&calls, &nodes, &mut exceptions, fuel)?;
+    let system = system(&calls, &mut nodes, &mut exceptions, fuel)?;
     let solution = solve_cancellable(&system, &mut exceptions, fuel)?;
     Ok((SolvedProgram::new(calls, nodes, system, solution), exceptions))
 }
@@ -54,7 +53,6 @@ fn empty_sets(calls: &CallTable, fuel: &mut Fuel<'_>) -> Result<Exceptions, Canc
 fn nodes(calls: &CallTable, fuel: &mut Fuel<'_>) -> Result<Nodes, Cancelled> {
     let hierarchy = &calls.classes.hierarchy;
     let counts = Counts {
-        constructions: constructions(calls, fuel)?,
         functions: calls.functions.len(),
         dispatches: calls.dispatches.all().len(),
         has_loading: calls.loading.is_some(),
@@ -69,7 +67,8 @@ fn nodes(calls: &CallTable, fuel: &mut Fuel<'_>) -> Result<Nodes, Cancelled> {
 pub fn propagation(program: &SolvedProgram) -> Solution<Value> {
     uncancelled(|fuel| {
         let mut exceptions = empty_sets(&program.calls, fuel)?;
-        let system = system(&program.calls, &program.nodes, &mut exceptions, fuel)?;
+        let mut nodes = program.nodes.clone();
+        let system = system(&program.calls, &mut nodes, &mut exceptions, fuel)?;
         solve_cancellable(&system, &mut exceptions, fuel)
     })
 }

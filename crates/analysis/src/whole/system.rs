@@ -9,7 +9,8 @@ use program::members::MethodId;
 use program::members::declared::declared;
 use rustc_hash::FxHashMap;
 
-use super::flows::{Flows, async_errors};
+use super::contexts::Frame;
+use super::flows::{Flows, Place, async_errors};
 use super::lattice::{Exceptions, Flow, Inclusions, Value};
 use super::linking::{failing, link_error};
 use super::nodes::Nodes;
@@ -22,9 +23,11 @@ use crate::summary::{CodeSummary, MethodSummary};
 /// The state while a system of inclusions is built.
 struct Builder<'a> {
     calls: &'a CallTable,
-    nodes: &'a Nodes,
+    nodes: &'a mut Nodes,
     exceptions: &'a mut Exceptions,
     values: Values,
+    /// The nodes for contexts that were added and whose inclusions are not computed yet.
+    pending: Vec<Node>,
     /// Working memory for the flows of one source of exceptions, reused for the next source.
     flows: Vec<Flow>,
     edges: Vec<(NodeId, NodeId, FunctionId)>,
@@ -44,12 +47,14 @@ enum Values {
 /// When the work is cancelled.
 pub(super) fn system(
     calls: &CallTable,
-    nodes: &Nodes,
+    nodes: &mut Nodes,
     exceptions: &mut Exceptions,
     fuel: &mut Fuel<'_>,
 ) -> Result<System<Value>, Cancelled> {
     let values = Values::All(vec![Value::NOTHING; nodes.len()]);
-    let mut acc = Builder { calls, nodes, exceptions, values, flows: Vec::new(), edges: Vec::new() };
+    let pending: Vec<Node> = nodes.contexts().collect();
+    let (flows, edges) = Default::default();
+    let mut acc = Builder { calls, nodes, exceptions, values, pending, flows, edges };
     let classes = &calls.classes;
     for class in classes.hierarchy.ids() {
         fuel.spend(COST_OF_NODE)?;
@@ -58,10 +63,6 @@ pub(super) fn system(
             fuel.spend(cost_of_method(classes, id))?;
             acc.method(id);
         }
-    }
-    for (id, class) in nodes.constructions() {
-        fuel.spend(cost_of_method(classes, id))?;
-        acc.construction(id, class);
     }
     for it in FunctionSiteId::first(calls.functions.len()) {
         fuel.spend(COST_OF_NODE)?;
@@ -74,6 +75,10 @@ pub(super) fn system(
     if calls.loading.is_some() {
         acc.loading();
     }
+    while let Some(node) = acc.pending.pop() {
+        fuel.spend(cost_of_node(calls, node))?;
+        acc.context(node);
+    }
     acc.finish(fuel)
 }
 
@@ -85,10 +90,13 @@ const COST_OF_NODE: u32 = 16;
 pub(super) fn cost_of_node(calls: &CallTable, node: Node) -> u32 {
     match node {
         Node::Dispatch(it) => COST_OF_NODE + calls.dispatches.get(it).targets.len() as u32,
-        Node::Constructing(it, _) => cost_of_method(&calls.classes, it),
-        Node::Method(_) | Node::Initializer(_) | Node::Glue(_) | Node::Handler(..) | Node::Loading => {
-            COST_OF_NODE
-        }
+        Node::Context(it, _) => cost_of_method(&calls.classes, it),
+        Node::Method(_)
+        | Node::Initializer(_)
+        | Node::Glue(_)
+        | Node::Handler(..)
+        | Node::ContextHandler(..)
+        | Node::Loading => COST_OF_NODE,
     }
 }
 
@@ -102,28 +110,30 @@ pub(super) fn cost_of_method(classes: &ClassTable, id: MethodId) -> u32 {
     8 * items as u32
 }
 
-/// Returns the inclusions of the nodes `wanted`. `methods` must be exactly the methods that have their own node or
-/// the node of a handler in `wanted`; the nodes of constructors for one exact class do not count.
+/// Returns the inclusions of the nodes `wanted`, and the nodes of contexts that were added to `nodes` because these
+/// inclusions name them. `methods` must be exactly the methods that have their own node or the node of a handler in `wanted`;
+/// the nodes of contexts do not count. If `wanted` has the node of a context, it must have those of its handlers, too.
 pub(super) fn inclusions(
     calls: &CallTable,
-    nodes: &Nodes,
+    nodes: &mut Nodes,
     exceptions: &mut Exceptions,
     (methods, wanted): (&[MethodId], &[Node]),
-) -> Vec<(NodeId, Inclusions)> {
+) -> (Vec<(NodeId, Inclusions)>, Vec<Node>) {
     let values = Values::Some(FxHashMap::default());
-    let (flows, edges) = Default::default();
-    let mut acc = Builder { calls, nodes, exceptions, values, flows, edges };
+    let (flows, edges, pending) = Default::default();
+    let mut acc = Builder { calls, nodes, exceptions, values, pending, flows, edges };
     for &id in methods {
         acc.method(id);
     }
     for node in wanted {
         match *node {
-            Node::Constructing(id, class) => acc.construction(id, class),
+            Node::Context(..) => acc.context(*node),
             Node::Initializer(class) => acc.initializer(class),
             Node::Glue(it) => acc.glue(it),
             Node::Dispatch(it) => acc.dispatch(it),
-            // The inclusions of methods and handlers were computed above, with `methods`.
-            Node::Method(_) | Node::Handler(..) => {}
+            // The inclusions of methods and handlers were computed with `methods`, those of handlers of contexts with the
+            // contexts.
+            Node::Method(_) | Node::Handler(..) | Node::ContextHandler(..) => {}
             Node::Loading => acc.loading(),
         }
     }
@@ -132,19 +142,19 @@ pub(super) fn inclusions(
         edges.entry(user).or_default().push((of, function));
     }
     let of = |node: &Node| {
-        let id = nodes.id(*node);
+        let id = acc.nodes.id(*node);
         let value = match &acc.values {
             Values::All(all) => all[id.index()],
             Values::Some(some) => some.get(&id).copied().unwrap_or(Value::NOTHING),
         };
         (id, (value, edges.remove(&id).unwrap_or_default()))
     };
-    wanted.iter().map(of).collect()
+    (wanted.iter().map(of).collect(), acc.pending)
 }
 
 impl<'a> Builder<'a> {
     fn flows(&self) -> Flows<'a> {
-        Flows { calls: self.calls, nodes: self.nodes }
+        Flows { calls: self.calls }
     }
 
     fn edge(&mut self, user: Node, of: Node, function: FunctionId) {
@@ -154,6 +164,25 @@ impl<'a> Builder<'a> {
                 always_assert::never!("a node must be added before another node includes it");
                 let all = Value::open(self.exceptions.universe.all());
                 self.add(user, all);
+            }
+        }
+    }
+
+    /// Adds the node of the context in which a call runs its target, and those of the context's handlers, unless they are
+    /// there already. Graphs ask for the exceptions of each call, also of those whose exceptions are all caught.
+    fn ensure(&mut self, flow: Flow) {
+        let of = match flow {
+            Flow::Node(it) | Flow::Through(it, _) => it,
+            Flow::Value(..) | Flow::Wrapped(..) => return,
+        };
+        if let Node::Context(id, key) = of
+            && self.nodes.add(of)
+        {
+            self.pending.push(of);
+            let handlers = self.calls.classes.code(id).map_or(0, |it| it.summary.rethrowing.len() as u32);
+            (0..handlers).for_each(|it| _ = self.nodes.add(Node::ContextHandler(id, key, it)));
+            if let Values::All(all) = &mut self.values {
+                all.resize(self.nodes.len(), Value::NOTHING);
             }
         }
     }
@@ -192,14 +221,15 @@ impl<'a> Builder<'a> {
             MethodSummary::None => self.native(id),
             // The exceptions of such a method were added above, from `unseen`.
             MethodSummary::Missing | MethodSummary::Unread => {}
-            MethodSummary::Known(code) => self.code(node, (id, None), code),
+            MethodSummary::Known(code) => self.code(Frame::of(id), code),
         }
     }
 
-    /// Adds the inclusions of the node for a constructor that constructs an object of exactly this class.
-    fn construction(&mut self, id: MethodId, class: ClassId) {
-        match self.calls.classes.summary(id) {
-            MethodSummary::Known(code) => self.code(Node::Constructing(id, class), (id, Some(class)), code),
+    /// Adds the inclusions of the node of a context, and of the handlers that belong to it.
+    fn context(&mut self, node: Node) {
+        let Some(frame) = Frame::of_node(node) else { return };
+        match self.calls.classes.summary(frame.id) {
+            MethodSummary::Known(code) => self.code(frame, code),
             MethodSummary::None | MethodSummary::Missing | MethodSummary::Unread => {}
         }
     }
@@ -214,59 +244,60 @@ impl<'a> Builder<'a> {
         self.all(Node::Method(id), flows);
     }
 
-    /// Adds the inclusions of the code of the method `id` to the node `node`. If `node` is for a constructor that
-    /// constructs an object of one exact class, `exact` is that class; otherwise `None`.
-    fn code(&mut self, node: Node, (id, exact): (MethodId, Option<ClassId>), code: &CodeSummary) {
-        let (summary, calls) = (&code.summary, self.calls);
+    /// Adds the inclusions of the code of a method to the node of `frame`, and to those of its handlers.
+    fn code(&mut self, frame: Frame, code: &CodeSummary) {
+        let (summary, calls, id) = (&code.summary, self.calls, frame.id);
         let contexts: Vec<Passing> =
             summary.contexts.iter().map(|it| Passing::new(self.exceptions, it)).collect();
         let mut flows = std::mem::take(&mut self.flows);
         for item in calls.classes.items(id, code) {
             let Some(context) = contexts.get(item.context as usize) else { continue };
-            self.flows().of_source(self.exceptions, (id, exact), code, item.source, &mut flows);
+            let place = Place { frame, operands: summary.operands_of(item) };
+            self.flows().of_source(self.exceptions, place, code, item.source, &mut flows);
             for flow in flows.drain(..) {
-                self.route(node, id, flow, context);
+                self.ensure(flow);
+                self.route(frame, flow, context);
             }
         }
         for (_, error) in failing(calls, id, code) {
             let flow = Flow::Value(link_error(self.exceptions, error), None);
-            contexts.iter().for_each(|it| self.route(node, id, flow, it));
-            self.route_to_bare_rows(id, code, flow);
+            contexts.iter().for_each(|it| self.route(frame, flow, it));
+            self.route_to_bare_rows(frame, code, flow);
         }
         if calls.may_load(id.class) {
             for (context, what) in contexts.iter().zip(resolves_in(calls, id.class, code)) {
                 resolving_flows(self.exceptions, what, &mut flows);
-                flows.drain(..).for_each(|it| self.route(node, id, it, context));
+                flows.drain(..).for_each(|it| self.route(frame, it, context));
             }
             if resolves_anywhere(calls, id.class, code) {
-                self.route_to_bare_rows(id, code, Flow::Node(Node::Loading));
+                self.route_to_bare_rows(frame, code, Flow::Node(Node::Loading));
             }
         }
         self.flows = flows;
         if calls.options.async_errors {
             let value = async_errors(self.exceptions);
-            self.add(node, value);
+            self.add(frame.node(), value);
         }
     }
 
     /// Adds exceptions that arise under the exception-table rows of `context` to the node of the method, as far as
     /// they leave the method, and to the nodes of the handlers that throw them again.
-    fn route(&mut self, node: Node, id: MethodId, flow: Flow, context: &Passing) {
+    fn route(&mut self, frame: Frame, flow: Flow, context: &Passing) {
         for &(handler, function) in &context.arriving {
-            self.flow(Node::Handler(id, handler), flow, function);
+            self.flow(frame.handler(handler), flow, function);
         }
         if let Some(function) = context.leaving {
-            self.flow(node, flow, function);
+            self.flow(frame.node(), flow, function);
         }
     }
 
     /// Adds exceptions that may arise anywhere in the method to the nodes of rethrowing handlers whose rows cover no
     /// source of exceptions.
-    fn route_to_bare_rows(&mut self, id: MethodId, code: &CodeSummary, flow: Flow) {
+    fn route_to_bare_rows(&mut self, frame: Frame, code: &CodeSummary, flow: Flow) {
         for row in &code.summary.bare {
             let function = self.exceptions.arriving(std::iter::empty(), row.class);
             if let Some(handler) = row.rethrows {
-                self.flow(Node::Handler(id, handler), flow, function);
+                self.flow(frame.handler(handler), flow, function);
             }
         }
     }

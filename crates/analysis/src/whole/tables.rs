@@ -23,7 +23,7 @@ use super::actions::Called;
 use super::dispatch::Dispatches;
 use super::ranks::Ranks;
 use super::reachable::Reachable;
-use super::sites::{FunctionSite, Open, Site};
+use super::sites::{FunctionSite, FunctionSiteId, Open, Site};
 use crate::parts::MethodCode;
 use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
 
@@ -73,6 +73,8 @@ pub struct CallTable {
     pub dispatches: Dispatches,
     /// The function objects, by [`super::sites::FunctionSiteId`].
     pub functions: Vec<FunctionSite>,
+    /// For each method that makes function objects, the first of them in `functions`; the others follow it.
+    pub(super) first_function: FxHashMap<MethodId, FunctionSiteId>,
     /// The code that is reached from the entry points; `None` without `--rta` and `--entry`, where all code counts as
     /// reached.
     pub reachable: Option<Reachable>,
@@ -199,11 +201,20 @@ impl CallTable {
             classes,
             options,
             functions: Vec::new(),
+            first_function: FxHashMap::default(),
             reachable: None,
             loading: None,
             initialized: FxHashMap::default(),
             ranks: Ranks::default(),
         }
+    }
+
+    /// Returns the function object that a method makes at the dynamic site with this index; `None` if there is none.
+    pub(super) fn function_at(&self, owner: MethodId, site: u32) -> Option<FunctionSiteId> {
+        let first = self.first_function.get(&owner)?.index();
+        let own = self.functions[first..].iter().take_while(|it| it.owner == owner);
+        let at = own.into_iter().position(|it| it.site == site)?;
+        Some(FunctionSiteId::from_index(first + at))
     }
 
     /// Registers a call in code of the class `caller`, so that its targets are computed.

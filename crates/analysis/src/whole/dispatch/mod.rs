@@ -199,6 +199,11 @@ impl Dispatches {
         }
     }
 
+    /// Whether calls go only to receivers that reached code creates.
+    pub(in crate::whole) fn is_narrowed(&self) -> bool {
+        self.is_narrowed
+    }
+
     /// Returns where a call in code of the class `caller` goes. If the call needs a dispatch that does not exist yet,
     /// creates the dispatch.
     pub fn site(&mut self, caller: ClassId, kind: CallKind, method: MethodRef) -> Site {

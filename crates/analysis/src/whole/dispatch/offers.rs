@@ -284,7 +284,7 @@ pub(super) fn offer_function_to(
     function: &Function,
 ) {
     let names = table.all[id.index()].method.get();
-    if names.name == function.name && function.descriptors.contains(&names.descriptor) {
+    if is_own_method(function, names.name, names.descriptor) {
         emit(table, id, ReceiverKind::Function(site), Outcome::Target(Target::Glue(site)));
     } else {
         offer_default(table, id, site, function);
@@ -516,4 +516,15 @@ pub(super) fn function_supers(hierarchy: &Hierarchy, function: &Function) -> Vec
     acc.sort_unstable_by_key(|it| it.bytes());
     acc.dedup();
     acc
+}
+
+/// Returns whether the calls of a dispatch run the own method of a function object when they are made on it.
+pub(in crate::whole) fn runs_own_method(table: &Dispatches, id: DispatchId, function: &Function) -> bool {
+    let names = table.get(id).method.get();
+    is_own_method(function, names.name, names.descriptor)
+        && function_supers(&table.hierarchy, function).contains(&names.class)
+}
+
+fn is_own_method(function: &Function, name: Name, descriptor: Descriptor) -> bool {
+    name == function.name && function.descriptors.contains(&descriptor)
 }

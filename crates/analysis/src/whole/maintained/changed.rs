@@ -5,12 +5,10 @@ use std::sync::Arc;
 use flow::functional::Function;
 use program::hierarchy::ClassId;
 use program::members::MethodId;
-use program::members::declared::declared;
 
 use super::intake::Intake;
 use super::mentions::Named;
 use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
-use crate::whole::constructing::same_on_this;
 use crate::whole::record::ClassChange;
 use crate::whole::resolved::{ask_code, forget_initialized};
 use crate::whole::sites::Node;
@@ -40,9 +38,7 @@ fn code_stays(intake: &Intake<'_>, class: ClassId, now: &ClassSummary) -> bool {
             let id = MethodId::new(class, i);
             match (before, now) {
                 _ if before == now || intake.calls.classes.ghost(id).is_some() => true,
-                (MethodSummary::Known(before), MethodSummary::Known(now)) => {
-                    method_stays(intake, id, before, now)
-                }
+                (MethodSummary::Known(before), MethodSummary::Known(now)) => method_stays(before, now),
                 (
                     MethodSummary::Known(_)
                     | MethodSummary::None
@@ -54,12 +50,12 @@ fn code_stays(intake: &Intake<'_>, class: ClassId, now: &ClassSummary) -> bool {
         })
 }
 
-fn method_stays(intake: &Intake<'_>, id: MethodId, before: &CodeSummary, now: &CodeSummary) -> bool {
-    let is_constructor = declared(&intake.calls.classes.hierarchy, id).name.bytes() == b"<init>";
+fn method_stays(before: &CodeSummary, now: &CodeSummary) -> bool {
     let functions = |it: &CodeSummary| -> Vec<Option<Function>> {
         it.dynamics.iter().map(|it| it.function.clone()).collect()
     };
-    functions(before) == functions(now) && (!is_constructor || same_on_this(before, now))
+    // Code that calls the method decides by its used parameters whether the method is analysed in a context.
+    functions(before) == functions(now) && before.summary.used_parameters == now.summary.used_parameters
 }
 
 /// Replaces the code of a class by `now`, and marks the affected nodes as stale. The function [`code_stays`] must
@@ -82,6 +78,10 @@ fn change_code(intake: &mut Intake<'_>, class: ClassId, now: &Arc<ClassSummary>)
         ask_code(intake.calls, id.class, now);
         let (n, gone) = (now.summary.rethrowing.len() as u32, before.summary.rethrowing.len() as u32);
         (n..gone).for_each(|it| intake.stale.gone(Node::Handler(id, it)));
-        intake.look_again(id, now);
+        let contexts = intake.index.contexts.get(&class).into_iter().flatten().filter(|it| it.0 == id);
+        let handlers =
+            contexts.flat_map(|it| (n..gone).map(|handler| Node::ContextHandler(it.0, it.1, handler)));
+        handlers.for_each(|it| intake.stale.gone(it));
+        intake.look_again(id);
     }
 }

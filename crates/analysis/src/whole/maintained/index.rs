@@ -14,7 +14,7 @@ use super::mentions::Mentions;
 use crate::whole::implicit::RuntimeObjects;
 use crate::whole::lattice::Inclusions;
 use crate::whole::record::ClassChange;
-use crate::whole::sites::{DispatchId, FunctionSiteId, Node};
+use crate::whole::sites::{DispatchId, Exact, FunctionSite, FunctionSiteId, Key, Node};
 use crate::whole::tables::ClassTable;
 
 /// The data for finding the parts of a program that depend on a changed class.
@@ -28,9 +28,9 @@ pub(in crate::whole) struct EditIndex {
     pub(in crate::whole) functions: FxHashMap<ClassId, Vec<FunctionSiteId>>,
     /// The function objects whose sites are in removed code.
     pub(in crate::whole) gone_functions: FxHashSet<FunctionSiteId>,
-    /// The pairs of a constructor and a constructed class that have a separate node in the system of inclusions. Each
-    /// pair is listed both for the class that declares the constructor and for the constructed class.
-    pub(in crate::whole) constructions: FxHashMap<ClassId, Vec<(MethodId, ClassId)>>,
+    /// The contexts in which methods are analysed. Each is listed for the class that declares the method, for the classes of
+    /// its values, and for the classes whose code makes the function objects among its values.
+    pub(in crate::whole) contexts: FxHashMap<ClassId, Vec<(MethodId, Key)>>,
     /// The kinds of objects that the program creates and whose classes exist only at run time; empty in the open
     /// world, where these kinds are not computed.
     pub(in crate::whole) made: RuntimeObjects,
@@ -93,11 +93,44 @@ impl EditIndex {
         }
     }
 
-    /// Records that a constructor has a separate node for the construction of objects of exactly this class.
-    pub(in crate::whole) fn construction(&mut self, constructor: MethodId, class: ClassId) {
-        self.constructions.entry(constructor.class).or_default().push((constructor, class));
-        if class != constructor.class {
-            self.constructions.entry(class).or_default().push((constructor, class));
-        }
+    /// Records a context in which a method is analysed. `functions` are the function objects of the program.
+    pub(in crate::whole) fn context(&mut self, functions: &[FunctionSite], id: MethodId, key: Key) {
+        let classes = classes_of(functions, id, key);
+        classes.into_iter().for_each(|it| self.contexts.entry(it).or_default().push((id, key)));
     }
+
+    /// Removes the contexts that are listed for a class, and returns them.
+    pub(in crate::whole) fn remove_contexts(
+        &mut self,
+        functions: &[FunctionSite],
+        class: ClassId,
+    ) -> Vec<(MethodId, Key)> {
+        let gone = self.contexts.remove(&class).unwrap_or_default();
+        for &(id, key) in &gone {
+            for other in classes_of(functions, id, key) {
+                if let Some(it) = self.contexts.get_mut(&other) {
+                    it.retain(|it| *it != (id, key));
+                }
+            }
+        }
+        gone
+    }
+
+    /// Returns the nodes of the contexts that are listed for a class.
+    pub(in crate::whole) fn contexts_of(&self, class: ClassId) -> impl Iterator<Item = Node> + '_ {
+        let contexts = self.contexts.get(&class).into_iter().flatten();
+        contexts.map(|it| Node::Context(it.0, it.1))
+    }
+}
+
+/// Returns the classes for which a context is listed in [`EditIndex::contexts`].
+fn classes_of(functions: &[FunctionSite], id: MethodId, key: Key) -> Vec<ClassId> {
+    let of_value = |(_, it)| match it {
+        Exact::Class(it) => Some(it),
+        Exact::Function(it) => functions.get(it.index()).map(|it| it.owner.class),
+    };
+    let mut classes: Vec<ClassId> = key.values().filter_map(of_value).chain([id.class]).collect();
+    classes.sort_unstable();
+    classes.dedup();
+    classes
 }

@@ -11,7 +11,7 @@ use super::mentions::Named;
 use crate::summary::{ClassSummary, MethodSummary};
 use crate::whole::dispatch::edit;
 use crate::whole::proxies::made_at_run_time;
-use crate::whole::sites::FunctionSiteId;
+use crate::whole::sites::{FunctionSiteId, Node};
 use crate::whole::solved::SolvedProgram;
 
 /// Builds the indices for finding the parts of a program that depend on a changed class. Also makes the dispatches of
@@ -20,7 +20,7 @@ use crate::whole::solved::SolvedProgram;
 /// # Errors
 /// When the work is cancelled. Then the dispatches store nothing.
 pub(super) fn index(program: &mut SolvedProgram, fuel: &mut Fuel<'_>) -> Result<EditIndex, Cancelled> {
-    let constructions = program.nodes.constructions().collect::<Vec<_>>();
+    let contexts: Vec<Node> = program.nodes.contexts().collect();
     let calls = program.parts().0;
     let hierarchy = &calls.classes.hierarchy;
     let mut acc = EditIndex { lists: hierarchy.lists(), ..EditIndex::default() };
@@ -33,8 +33,10 @@ pub(super) fn index(program: &mut SolvedProgram, fuel: &mut Fuel<'_>) -> Result<
     for (id, it) in FunctionSiteId::first(calls.functions.len()).zip(&calls.functions) {
         acc.functions.entry(it.owner.class).or_default().push(id);
     }
-    for (constructor, class) in constructions {
-        acc.construction(constructor, class);
+    for it in contexts {
+        if let Node::Context(id, key) = it {
+            acc.context(&calls.functions, id, key);
+        }
     }
     if calls.options.world != WorldKind::Open {
         acc.made = made_at_run_time(calls, fuel)?;

@@ -10,12 +10,9 @@ use program::members::MethodId;
 use program::members::declared::declared;
 
 use super::index::{EditIndex, Stale};
-use crate::summary::CodeSummary;
-use crate::whole::constructing::of_code;
 use crate::whole::dispatch::edit::Functions;
 use crate::whole::lattice::Exceptions;
 use crate::whole::loading::find_loading;
-use crate::whole::nodes::Nodes;
 use crate::whole::reads::{Read, Touched};
 use crate::whole::sites::{FunctionSite, Node};
 use crate::whole::solved::{Following, SolvedProgram};
@@ -24,7 +21,6 @@ use crate::whole::tables::CallTable;
 /// The parts of a maintained program, borrowed while changes of classes are applied to it.
 pub(super) struct Intake<'a> {
     pub(super) calls: &'a mut CallTable,
-    pub(super) nodes: &'a mut Nodes,
     pub(super) following: &'a mut Following,
     pub(super) ex: &'a mut Exceptions,
     pub(super) index: &'a mut EditIndex,
@@ -42,8 +38,8 @@ impl<'a> Intake<'a> {
         stale: &'a mut Stale,
         touched: &'a mut Touched,
     ) -> Option<Self> {
-        let (calls, nodes, following) = program.parts();
-        Some(Intake { calls, nodes, following: following?, ex, index, stale, touched })
+        let (calls, _, following) = program.parts();
+        Some(Intake { calls, following: following?, ex, index, stale, touched })
     }
 
     /// Recomputes which methods may run when a class loader of the program is called to load a class. If the program
@@ -85,7 +81,7 @@ impl<'a> Intake<'a> {
         let classes = self.calls.classes.clone();
         for id in classes.methods_of(class) {
             match classes.code(id) {
-                Some(code) => self.look_again(id, code),
+                Some(_) => self.look_again(id),
                 None => {
                     self.touched.classes.insert(classes.hierarchy.name(class));
                     self.stale.methods.insert(id);
@@ -94,23 +90,13 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// Marks the node of a method as stale and, if the method is a constructor, its separate nodes for constructed
-    /// classes. `code` is the present code of the method. Also adds a separate node for each pair of a constructor
-    /// and a constructed class that occurs in `code` and has no node yet.
-    pub(super) fn look_again(&mut self, id: MethodId, code: &CodeSummary) {
+    /// Marks the node of a method and those of its contexts as stale.
+    pub(super) fn look_again(&mut self, id: MethodId) {
         self.touched.classes.insert(self.calls.classes.hierarchy.name(id.class));
         self.stale.methods.insert(id);
-        let constructions = self.index.constructions.get(&id.class).into_iter().flatten();
-        let own = constructions.filter(|it| it.0 == id);
-        self.stale.nodes(own.map(|it| Node::Constructing(it.0, it.1)));
-        for (constructor, class) in of_code(self.calls, id.class, code) {
-            let node = Node::Constructing(constructor, class);
-            if self.nodes.find(node).is_none() {
-                self.nodes.add(node);
-                self.index.construction(constructor, class);
-                self.stale.node(node);
-            }
-        }
+        let contexts = self.index.contexts.get(&id.class).into_iter().flatten();
+        let own = contexts.filter(|it| it.0 == id);
+        self.stale.nodes(own.map(|it| Node::Context(it.0, it.1)));
     }
 }
 

@@ -4,7 +4,7 @@
 use classfile::names::ClassName;
 use flow::summary::Initialized;
 use program::hierarchy::ClassId;
-use program::outline::Outline;
+use program::outline::{Method, Outline};
 use rustc_hash::FxHashMap;
 
 use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
@@ -55,9 +55,10 @@ impl Named {
                 Promised::Type(name) => acc.if_types.extend(name.classes()),
             }
         }
-        for method in &summary.methods {
-            if let MethodSummary::Known(code) = method {
+        for (method, code) in outline.methods.iter().zip(&summary.methods) {
+            if let MethodSummary::Known(code) = code {
                 acc.code(code);
+                acc.parameters(method, code.summary.used_parameters);
             }
         }
         for list in [&mut acc.classes, &mut acc.throwables, &mut acc.if_types] {
@@ -107,6 +108,19 @@ impl Named {
         self.if_types.extend(bare.clone().filter_map(|it| it.class));
         // Whether the class of a row is accessible matters, too.
         rows.chain(bare).filter_map(|it| it.class).for_each(|it| self.class(it));
+    }
+
+    /// Adds the types of the parameters on whose values a method's exceptions may depend: calls on them have one target if
+    /// the class is final.
+    fn parameters(&mut self, method: &Method, used: u64) {
+        let has_receiver = usize::from(!method.flags.is_static());
+        let Some(ty) = method.descriptor.method_type().filter(|_| used >> has_receiver != 0) else { return };
+        for (i, it) in ty.params().enumerate() {
+            let bit = u32::try_from(i + has_receiver).unwrap_or(u32::MAX);
+            if used.checked_shr(bit).is_some_and(|it| it & 1 != 0) {
+                it.class().into_iter().for_each(|it| self.class(it));
+            }
+        }
     }
 
     fn class(&mut self, name: ClassName) {

@@ -170,7 +170,8 @@ impl MaintainedProgram {
             !stale.is_unsearched,
             "the set of reached code must be recomputed before the solution is updated"
         );
-        solving::solve_again(&mut self.solved, ex, stale, &mut self.touched, fuel)?;
+        let Preparation::Done(index) = &mut self.preparation else { return Ok(()) };
+        solving::solve_again(&mut self.solved, ex, (index, stale), &mut self.touched, fuel)?;
         self.stale = None;
         Ok(())
     }

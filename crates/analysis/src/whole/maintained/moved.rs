@@ -117,8 +117,10 @@ fn remove_code(intake: &mut Intake<'_>, gone: &[ClassId]) {
             intake.index.gone_functions.insert(it);
             intake.stale.gone(Node::Glue(it));
         }
-        for (constructor, of) in intake.index.constructions.remove(&class).into_iter().flatten() {
-            intake.stale.gone(Node::Constructing(constructor, of));
+        for (id, key) in intake.index.remove_contexts(&intake.calls.functions, class) {
+            intake.stale.gone(Node::Context(id, key));
+            let handlers = program.code(id).map_or(0, |it| it.summary.rethrowing.len() as u32);
+            (0..handlers).for_each(|it| intake.stale.gone(Node::ContextHandler(id, key, it)));
         }
         intake.index.mentions.set(class, None);
         drop(program);
@@ -175,6 +177,7 @@ fn mark_dependents_stale(
     for &class in &callers {
         intake.look_at_methods(class);
         intake.stale.nodes(intake.index.functions.get(&class).into_iter().flatten().copied().map(Node::Glue));
+        intake.stale.nodes(intake.index.contexts_of(class));
     }
     if intake.calls.options.link_errors {
         // Linking a class resolves the classes that the rows of its code name.
@@ -184,8 +187,7 @@ fn mark_dependents_stale(
     }
     for &class in changed.iter().filter(|it| !hierarchy.is_vacant(**it)) {
         intake.stale.node(Node::Initializer(class));
-        let own = intake.index.constructions.get(&class).into_iter().flatten();
-        intake.stale.nodes(own.map(|it| Node::Constructing(it.0, it.1)));
+        intake.stale.nodes(intake.index.contexts_of(class));
     }
 }
 

@@ -9,10 +9,10 @@ use flow::fuel::{Cancelled, Fuel};
 use flow::solver::NodeId;
 use program::members::MethodId;
 
-use super::index::Stale;
+use super::index::{EditIndex, Stale};
 use crate::whole::lattice::{Exceptions, Inclusions, Value};
 use crate::whole::reads::{Read, Touched};
-use crate::whole::sites::Node;
+use crate::whole::sites::{Key, Node};
 use crate::whole::solved::SolvedProgram;
 use crate::whole::system::{cost_of_method, cost_of_node, inclusions};
 
@@ -27,14 +27,14 @@ const BATCH_COST: u32 = 2_048;
 pub(super) fn solve_again(
     program: &mut SolvedProgram,
     ex: &mut Exceptions,
-    stale: &mut Stale,
+    (index, stale): (&mut EditIndex, &mut Stale),
     touched: &mut Touched,
     fuel: &mut Fuel<'_>,
 ) -> Result<(), Cancelled> {
     let function = |it: &Node| match *it {
         Node::Glue(it) => Some(Read::Function(it)),
         Node::Method(_) | Node::Initializer(_) | Node::Dispatch(_) | Node::Handler(..) => None,
-        Node::Constructing(..) | Node::Loading => None,
+        Node::Context(..) | Node::ContextHandler(..) | Node::Loading => None,
     };
     touched.reads.extend(stale.nodes.iter().chain(&stale.gone).filter_map(function));
     add_nodes(program, stale);
@@ -43,7 +43,7 @@ pub(super) fn solve_again(
             include(program, stale, (node, (Value::NOTHING, Vec::new())));
         }
     }
-    include_methods(program, ex, stale, fuel)?;
+    include_methods(program, ex, (index, stale), fuel)?;
     let mut nodes: Vec<Node> = std::mem::take(&mut stale.nodes).into_iter().collect();
     nodes.sort_by_cached_key(|it| Reverse(program.nodes.id(*it)));
     while let Some(node) = nodes.pop() {
@@ -52,9 +52,14 @@ pub(super) fn solve_again(
             stale.nodes.insert(node);
             return Err(cancelled);
         }
-        for it in inclusions(&program.calls, &program.nodes, ex, (&[], &[node])) {
-            include(program, stale, it);
-        }
+        let wanted: Vec<Node> = match node {
+            Node::Context(id, key) => context_nodes(program, id, key).collect(),
+            // The handlers are computed with the context.
+            Node::ContextHandler(..) => continue,
+            it => vec![it],
+        };
+        let new = include_all(program, ex, (index, stale), (&[], &wanted));
+        nodes.extend(new);
     }
     let Some(following) = program.parts().2 else { return Ok(()) };
     following.solver.solve(ex, &mut || fuel.is_cancelled())?;
@@ -83,7 +88,12 @@ pub(super) fn solve_again(
 /// Adds to the system of inclusions the stale nodes that it does not contain yet. A node needs an id before another
 /// node can include it.
 fn add_nodes(program: &mut SolvedProgram, stale: &Stale) {
-    let methods: Vec<Node> = stale.methods.iter().flat_map(|it| nodes_of(program, *it)).collect();
+    let mut methods: Vec<Node> = stale.methods.iter().flat_map(|it| nodes_of(program, *it)).collect();
+    for it in &stale.nodes {
+        if let Node::Context(id, key) = *it {
+            methods.extend(context_nodes(program, id, key));
+        }
+    }
     let (_, nodes, following) = program.parts();
     stale.nodes.iter().copied().chain(methods).for_each(|it| _ = nodes.add(it));
     if let Some(it) = following {
@@ -119,7 +129,7 @@ fn touch_inclusions(
 fn include_methods(
     program: &mut SolvedProgram,
     ex: &mut Exceptions,
-    stale: &mut Stale,
+    (index, stale): (&mut EditIndex, &mut Stale),
     fuel: &mut Fuel<'_>,
 ) -> Result<(), Cancelled> {
     let hierarchy = Arc::clone(&program.calls.classes.hierarchy);
@@ -140,11 +150,41 @@ fn include_methods(
             stale.methods.extend(left.into_iter().chain(methods));
             return Err(cancelled);
         }
-        for it in inclusions(&program.calls, &program.nodes, ex, (&methods, &nodes)) {
-            include(program, stale, it);
-        }
+        let new = include_all(program, ex, (index, stale), (&methods, &nodes));
+        stale.nodes.extend(new);
     }
     Ok(())
+}
+
+/// Recomputes the inclusions of the nodes `wanted`; for `methods`, see [`inclusions`]. Returns the nodes of contexts that
+/// these inclusions name for the first time.
+fn include_all(
+    program: &mut SolvedProgram,
+    ex: &mut Exceptions,
+    (index, stale): (&mut EditIndex, &mut Stale),
+    (methods, wanted): (&[MethodId], &[Node]),
+) -> Vec<Node> {
+    let (calls, nodes, following) = program.parts();
+    let (found, new) = inclusions(calls, nodes, ex, (methods, wanted));
+    if let Some(it) = following {
+        while it.solver.n_nodes() < nodes.len() {
+            it.solver.add();
+        }
+    }
+    for it in &new {
+        if let Node::Context(id, key) = *it {
+            index.context(&calls.functions, id, key);
+        }
+    }
+    found.into_iter().for_each(|it| include(program, stale, it));
+    new
+}
+
+/// Returns the nodes of a context: that of the method, and those of its handlers that throw the caught exception again.
+fn context_nodes(program: &SolvedProgram, id: MethodId, key: Key) -> impl Iterator<Item = Node> + use<> {
+    let handlers = program.calls.classes.code(id).map_or(0, |it| it.summary.rethrowing.len() as u32);
+    std::iter::once(Node::Context(id, key))
+        .chain((0..handlers).map(move |it| Node::ContextHandler(id, key, it)))
 }
 
 /// Returns the node of a method, and the nodes of its handlers that throw the caught exception again.
