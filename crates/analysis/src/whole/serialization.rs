@@ -154,6 +154,7 @@ pub(super) fn serialization_methods(
         // Streams call only the replacing methods of records (§1.13).
         acc.extend(found.filter(is_called).filter(|_| it.replaces || !is_record));
     }
+    acc.extend(inherited_replacements(hierarchy, direction, class));
     if direction == Direction::Writing {
         return acc;
     }
@@ -188,6 +189,29 @@ pub(super) fn serialization_methods(
         at = above;
     }
     acc
+}
+
+/// Returns the methods that replace the object, of the superclasses of `class` that are not serializable: such a class
+/// need not be serializable itself for its method to be inherited (§2.5, §3.7). Those of serializable superclasses are
+/// not among them.
+fn inherited_replacements(
+    hierarchy: &Hierarchy,
+    direction: Direction,
+    class: ClassId,
+) -> impl Iterator<Item = MethodId> + '_ {
+    let above = std::iter::successors(Some(class), |&it| match hierarchy.super_class(it) {
+        Some(Link::Present(it)) => Some(it),
+        _ => None,
+    });
+    let plain = above.skip(1).filter(|&it| is_serializable(hierarchy, it).is_none());
+    let methods = move || stream_methods().iter().filter(move |it| it.direction == direction && it.replaces);
+    plain.flat_map(move |class| {
+        let found = methods().filter_map(move |it| find_method(hierarchy, class, it.name, it.descriptor));
+        found.filter(|&it| {
+            let flags = declared(hierarchy, it).flags;
+            !flags.is_private() && !flags.is_static() && !flags.is_abstract()
+        })
+    })
 }
 
 fn extends(hierarchy: &Hierarchy, class: ClassId, name: &[u8]) -> bool {
