@@ -131,6 +131,10 @@ fn explained(answers: &mut Answers<'_>, it: &Observed, marked: &BTreeSet<String>
         Ok(How::Named | How::NamedInside) if !is_reached => Err("named, but not reached".to_owned()),
         Err(_) if marked.contains(class_of(callee)) && answers.has_receiver(callee) => Ok(How::Assumed),
         Err(why) if is_reached => Err(format!("reached, but {why}")),
+        // Calls of `callbacks.tsv` are marked at the call in the program, not only inside the JDK.
+        Ok(How::MarkedInside) if it.kind == "names" && !answers.has_receiver(callee) => {
+            Err("only a call inside the JDK is open".to_owned())
+        }
         it => it,
     }
 }

@@ -55,7 +55,7 @@ fn part(letter: &str, number: u64, size: u64, make: &dyn Fn(String, &mut Rng, u6
 }
 
 fn parts() -> Vec<Part> {
-    let size = tier::rounds(4, 20);
+    let size = tier::rounds(4, 16);
     let mut all = Vec::new();
     // A program that makes proxies may have a proxy of any interface, so parts without proxies come first.
     for (number, proxies) in [(0, false), (1, false), (2, true)].into_iter().take(tier::rounds(1, 3)) {
@@ -111,9 +111,9 @@ fn calls_of_the_platform_are_named_or_marked() {
         for ((_, how), n) in &counts.explained {
             *named.entry(matches!(how, How::Named | How::NamedInside)).or_default() += n;
         }
-        assert!(named[&true] > tier::rounds(300, 6000), "{named:?}");
-        assert!(named[&false] > tier::rounds(10, 300), "{named:?}");
-        assert!(counts.never[&false] > tier::rounds(5, 300), "{:?}", counts.never);
+        assert!(named[&true] > tier::rounds(300, 4000), "{named:?}");
+        assert!(named[&false] > tier::rounds(10, 200), "{named:?}");
+        assert!(counts.never[&false] > tier::rounds(5, 200), "{:?}", counts.never);
         assert_eq!(counts.never.get(&true), None, "reached by name, although the JVM never calls them");
     }
 }

@@ -54,6 +54,13 @@ impl Maker {
         self.program.body.push('\n');
     }
 
+    /// Adds a member of `Main` unless it is there.
+    fn helper(&mut self, text: &str) {
+        if !self.program.body.contains(text) {
+            self.add(text);
+        }
+    }
+
     fn item(&mut self, kind: &'static str, body: &str) {
         let name = format!("s{}", self.program.items.len());
         self.add(&format!("    static void {name}() throws Throwable {{ {body} }}"));
@@ -111,8 +118,10 @@ impl Maker {
             "Arrays.asList(E.class.getEnumConstants())",
             "all(E.class)",
         ]);
-        if made.starts_with("all") && !self.program.body.contains(" all(") {
-            self.add("    static <T extends Enum<T>> Set<T> all(Class<T> of) { return EnumSet.allOf(of); }");
+        if made.starts_with("all") {
+            self.helper(
+                "    static <T extends Enum<T>> Set<T> all(Class<T> of) { return EnumSet.allOf(of); }",
+            );
         }
         let filled = format!(
             "EnumMap<{e}, String> m = new EnumMap<>({e}.class); m.put(Enum.valueOf({e}.class, \"B\"), \"x\");"
@@ -131,8 +140,8 @@ impl Maker {
             "value(E.class, \"B\")",
             "value((Class) Class.forName(\"NAME\"), \"A\")",
         ]);
-        if made.starts_with("value") && !self.program.body.contains(" value(") {
-            self.add("    static <T extends Enum<T>> T value(Class<T> of, String it) { return Enum.valueOf(of, it); }");
+        if made.starts_with("value") {
+            self.helper("    static <T extends Enum<T>> T value(Class<T> of, String it) { return Enum.valueOf(of, it); }");
         }
         let binary = self.binary(&e);
         let made = made.replace("(E.", &format!("({e}.")).replace("NAME", &binary);
@@ -153,11 +162,13 @@ impl Maker {
             4 => "C.class.newInstance()".to_owned(),
             _ => "simple(C.class)".to_owned(),
         };
-        if made.starts_with("made") && !self.program.body.contains(" made(") {
-            self.add("    static Object made(Constructor<?> it, Object[] values) throws Exception { return it.newInstance(values); }");
+        if made.starts_with("made") {
+            self.helper("    static Object made(Constructor<?> it, Object[] values) throws Exception { return it.newInstance(values); }");
         }
-        if made.starts_with("simple") && !self.program.body.contains(" simple(") {
-            self.add("    static Object simple(Class<?> it) throws Exception { return it.newInstance(); }");
+        if made.starts_with("simple") {
+            self.helper(
+                "    static Object simple(Class<?> it) throws Exception { return it.newInstance(); }",
+            );
         }
         let made = made.replace("C.class", &format!("{c}.class"));
         let then = self.rng.one(["go(o);", "go(o); String.valueOf(o);"]);
@@ -238,8 +249,8 @@ impl Maker {
             "ServiceLoader.load(S.class, Main.class.getClassLoader())",
             "loaded(S.class)",
         ]);
-        if load.starts_with("loaded") && !self.program.body.contains(" loaded(") {
-            self.add("    static <T> Iterable<T> loaded(Class<T> it) { return ServiceLoader.load(it); }");
+        if load.starts_with("loaded") {
+            self.helper("    static <T> Iterable<T> loaded(Class<T> it) { return ServiceLoader.load(it); }");
         }
         let load = load.replace("S.c", &format!("{service}.c"));
         self.item("service", &format!("for (Object it : {load}) go(it);"));
@@ -527,8 +538,8 @@ impl Maker {
             "go(holder(C.class).get(0).newInstance());",
             "go(MethodType.methodType(C.class).returnType().newInstance());",
         ]);
-        if body.contains("holder") && !self.program.body.contains(" holder(") {
-            self.add("    static List<Class<?>> holder(Class<?>... all) { return Arrays.asList(all); }");
+        if body.contains("holder") {
+            self.helper("    static List<Class<?>> holder(Class<?>... all) { return Arrays.asList(all); }");
         }
         let body = body
             .replace("C[", &format!("{c}["))

@@ -72,6 +72,13 @@ impl Maker<'_> {
         self.add(&text.replace('@', "r"));
     }
 
+    /// Adds a member of `Main` unless it is there.
+    fn helper(&mut self, text: &str) {
+        if !self.program.body.contains(text) {
+            self.add(text);
+        }
+    }
+
     fn item(&mut self, kind: &'static str, body: &str) {
         let name = format!("s{}", self.program.items.len());
         self.add(&format!("    static void {name}() throws Throwable {{ {body} }}"));
@@ -418,9 +425,7 @@ impl Maker<'_> {
         let made = made.replace("<V>", &format!("<{v}>")).replace("new C()", &format!("new {c}()"));
         let made = made.replace("(A", &format!("(new {v}(1)")).replace(" A,", &format!(" new {v}(1),"));
         let made = made.replace(" B", &format!(" new {v}(2)"));
-        if !self.program.body.contains(" sorted(") {
-            self.add("    @SafeVarargs static <T> Object sorted(Collection<T> to, T... from) { to.addAll(Arrays.asList(from)); return to; }");
-        }
+        self.helper("    @SafeVarargs static <T> Object sorted(Collection<T> to, T... from) { to.addAll(Arrays.asList(from)); return to; }");
         self.item("keys", &format!("Object o = read(edited(written({made}))); if (o instanceof Map) o = ((Map<?, ?>) o).keySet(); if (o instanceof Iterable) for (Object it : (Iterable<?>) o) go(it); String.valueOf(o);"));
     }
 
