@@ -33,7 +33,7 @@ pub struct Summary {
     /// The sources of exceptions without duplicates, each with the rows that cover it: first those that may occur at
     /// any time, in the order of the body, then those that occur only while assertions are enabled.
     pub items: Box<[PlacedSource]>,
-    /// The distinct lists of what is known of operands. The first list is empty.
+    /// The distinct lists of known operands. The first list is empty.
     pub operands: Box<[Operands]>,
     /// The parameters on whose values the exceptions of the method may depend, because the method passes them on, calls
     /// methods on them or throws them: bit `i` stands for parameter `i`, the receiver being parameter 0. Parameters after
@@ -86,8 +86,7 @@ pub struct PlacedSource {
     pub source: Source,
     /// The index in [`Summary::contexts`] of the rows that cover the source.
     pub context: u32,
-    /// If the source is a call or a throw, the index in [`Summary::operands`] of what is known of its operands; otherwise
-    /// 0.
+    /// If the source is a call or a throw, the index in [`Summary::operands`] of its known operands; otherwise 0.
     pub operands: u32,
 }
 
@@ -419,7 +418,7 @@ impl<'s> Summarizer<'s> {
         self.contexts[context as usize].rows.last().is_some_and(|it| it.class.is_none())
     }
 
-    /// Returns the index in [`Summary::operands`] of what is known of the operands of an instruction.
+    /// Returns the index in [`Summary::operands`] of the known operands of an instruction.
     fn operands(&mut self, it: Operands) -> u32 {
         for &(_, operand) in &it {
             if let Operand::Parameter(it) = operand {

@@ -14,18 +14,9 @@ use program::members::{LinkError, MethodId, Selected};
 
 use super::actions::Called;
 use super::dispatch::offers::runs_own_method;
-use super::sites::{DispatchId, Exact, FunctionSiteId, Key, Node, Site};
+use super::sites::{DispatchId, Exact, Frame, FunctionSiteId, Key, Node, Site};
 use super::tables::CallTable;
 use crate::summary::MethodSummary;
-
-/// A method in whose code a source of exceptions occurs, in the context in which the code is analysed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Frame {
-    /// The method.
-    pub(super) id: MethodId,
-    /// The parameters whose values are known; empty if the method is analysed for all values.
-    pub(super) key: Key,
-}
 
 /// The code that a call runs because it passes values that are known exactly.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,111 +27,82 @@ pub(super) enum Choice {
     Error(LinkError),
 }
 
-impl Frame {
-    /// Returns the frame of a method that is analysed for all values of its parameters.
-    pub(super) fn of(id: MethodId) -> Self {
-        Frame { id, key: Key::default() }
-    }
-
-    /// Returns the frame to which a node belongs, if the node stands for the code of a method or for one of its handlers.
-    pub(super) fn of_node(node: Node) -> Option<Self> {
-        match node {
-            Node::Method(id) | Node::Handler(id, _) => Some(Frame::of(id)),
-            Node::Context(id, key) | Node::ContextHandler(id, key, _) => Some(Frame { id, key }),
-            Node::Initializer(_) | Node::Glue(_) | Node::Dispatch(_) | Node::Loading => None,
+/// Returns the exact value of an operand; `None` if it is not known.
+pub(super) fn exact(calls: &CallTable, frame: Frame, operand: Operand) -> Option<Exact> {
+    match operand {
+        Operand::Made(it) => {
+            let hierarchy = &calls.classes.hierarchy;
+            let flags = |it: &ClassId| hierarchy.outline(*it).flags;
+            let class =
+                hierarchy.class(it).filter(|it| !flags(it).is_abstract() && !flags(it).is_interface());
+            class.map(Exact::Class)
+        }
+        Operand::Final(it) => of_final(calls, it),
+        Operand::Function(site) => calls.function_at(frame.id, site).map(Exact::Function),
+        Operand::Parameter(it) => {
+            let declared = || of_final(calls, parameter_class(calls, frame.id, it)?);
+            frame.key.get(it).or_else(declared)
         }
     }
+}
 
-    /// Returns the node for the exceptions that the method lets out.
-    pub(super) fn node(self) -> Node {
-        if self.key.is_empty() { Node::Method(self.id) } else { Node::Context(self.id, self.key) }
-    }
-
-    /// Returns the node for the exceptions that arrive at a handler of the method.
-    pub(super) fn handler(self, handler: u32) -> Node {
-        match self.key.is_empty() {
-            true => Node::Handler(self.id, handler),
-            false => Node::ContextHandler(self.id, self.key, handler),
+/// Returns the code that a call runs because values that it passes are known exactly; `None` if that code is the same
+/// whatever the values are. `operands` is what is known of the operands of the instruction.
+pub(super) fn choice(
+    calls: &CallTable,
+    frame: Frame,
+    called: Called,
+    operands: &[(u8, Operand)],
+) -> Option<Choice> {
+    let receiver = match called {
+        Called::OnThis(..) => Some(Operand::Parameter(0)),
+        Called::Construct(method) => Some(Operand::Made(method.class())),
+        // Nothing but an object of the class itself can be the receiver if the class is final.
+        Called::Instruction(kind, method)
+            if kind.has_receiver() && operands.first().is_none_or(|it| it.0 != 0) =>
+        {
+            Some(Operand::Final(method.class()))
+        }
+        Called::Instruction(..) => None,
+        Called::Access(_) | Called::Dynamic(_) | Called::Handle(..) => return None,
+    };
+    let operands = receiver.map(|it| (0, it)).into_iter().chain(operands.iter().copied());
+    let mut values = [None; 8];
+    let mut n = 0;
+    for (index, operand) in operands {
+        if let Some(place) = values.get_mut(n)
+            && let Some(it) = exact(calls, frame, operand)
+        {
+            *place = Some((index, it));
+            n += 1;
         }
     }
-
-    /// Returns the exact value of an operand; `None` if it is not known.
-    pub(super) fn exact(self, calls: &CallTable, operand: Operand) -> Option<Exact> {
-        match operand {
-            Operand::Made(it) => {
-                let hierarchy = &calls.classes.hierarchy;
-                let flags = |it: &ClassId| hierarchy.outline(*it).flags;
-                let class =
-                    hierarchy.class(it).filter(|it| !flags(it).is_abstract() && !flags(it).is_interface());
-                class.map(Exact::Class)
-            }
-            Operand::Final(it) => of_final(calls, it),
-            Operand::Function(site) => calls.function_at(self.id, site).map(Exact::Function),
-            Operand::Parameter(it) => {
-                let declared = || of_final(calls, parameter_class(calls, self.id, it)?);
-                self.key.get(it).or_else(declared)
-            }
-        }
+    let values = || values.iter().copied().flatten();
+    if n == 0 {
+        return None;
     }
-
-    /// Returns the code that a call runs because values that it passes are known exactly; `None` if that code is the same
-    /// whatever the values are. `operands` is what is known of the operands of the instruction.
-    pub(super) fn choice(
-        self,
-        calls: &CallTable,
-        called: Called,
-        operands: &[(u8, Operand)],
-    ) -> Option<Choice> {
-        let receiver = match called {
-            Called::OnThis(..) => Some(Operand::Parameter(0)),
-            Called::Construct(method) => Some(Operand::Made(method.class())),
-            // Nothing but an object of the class itself can be the receiver if the class is final.
-            Called::Instruction(kind, method)
-                if kind.has_receiver() && operands.first().is_none_or(|it| it.0 != 0) =>
-            {
-                Some(Operand::Final(method.class()))
-            }
-            Called::Instruction(..) => None,
-            Called::Access(_) | Called::Dynamic(_) | Called::Handle(..) => return None,
-        };
-        let operands = receiver.map(|it| (0, it)).into_iter().chain(operands.iter().copied());
-        let mut values = [None; 8];
-        let mut n = 0;
-        for (index, operand) in operands {
-            if let Some(place) = values.get_mut(n)
-                && let Some(it) = self.exact(calls, operand)
-            {
-                *place = Some((index, it));
-                n += 1;
-            }
-        }
-        let values = || values.iter().copied().flatten();
-        if n == 0 {
-            return None;
-        }
-        match calls.site(self.id.class, called) {
-            Site::Method(it) => context(calls, it, values()).map(Choice::Node),
-            Site::Dispatch(dispatch) => match values().find(|it| it.0 == 0)?.1 {
-                Exact::Class(class) => {
-                    let (hierarchy, dispatch) = (&calls.classes.hierarchy, calls.dispatches.get(dispatch));
-                    let resolved = dispatch.resolved()?;
-                    let selected = match dispatch.interface {
-                        true => select_interface(hierarchy, class, dispatch.method.class(), resolved),
-                        false => select(hierarchy, class, resolved),
-                    };
-                    match selected {
-                        Selected::Method(it) => {
-                            let general = Node::Method(it);
-                            Some(Choice::Node(context(calls, it, values()).unwrap_or(general)))
-                        }
-                        Selected::Error(it) => Some(Choice::Error(it)),
-                        Selected::Unknown { .. } => None,
+    match calls.site(frame.id.class, called) {
+        Site::Method(it) => context(calls, it, values()).map(Choice::Node),
+        Site::Dispatch(dispatch) => match values().find(|it| it.0 == 0)?.1 {
+            Exact::Class(class) => {
+                let (hierarchy, dispatch) = (&calls.classes.hierarchy, calls.dispatches.get(dispatch));
+                let resolved = dispatch.resolved()?;
+                let selected = match dispatch.interface {
+                    true => select_interface(hierarchy, class, dispatch.method.class(), resolved),
+                    false => select(hierarchy, class, resolved),
+                };
+                match selected {
+                    Selected::Method(it) => {
+                        let general = Node::Method(it);
+                        Some(Choice::Node(context(calls, it, values()).unwrap_or(general)))
                     }
+                    Selected::Error(it) => Some(Choice::Error(it)),
+                    Selected::Unknown { .. } => None,
                 }
-                Exact::Function(it) => glue(calls, dispatch, it).map(Choice::Node),
-            },
-            Site::Error(_) | Site::Open(_) | Site::Vm => None,
-        }
+            }
+            Exact::Function(it) => glue(calls, dispatch, it).map(Choice::Node),
+        },
+        Site::Error(_) | Site::Open(_) | Site::Vm => None,
     }
 }
 
@@ -167,11 +129,11 @@ fn glue(calls: &CallTable, dispatch: DispatchId, id: FunctionSiteId) -> Option<N
 }
 
 /// Returns the exact value of a variable of this type, if the class is final. Under `--rta`, code that is reached may make no
-/// such object, and calls on the variable then run nothing; so nothing is said.
+/// such object, and a call on the variable then runs nothing, so the result is `None` then.
 fn of_final(calls: &CallTable, class: ClassName) -> Option<Exact> {
     let hierarchy = &calls.classes.hierarchy;
     let class = hierarchy.class(class).filter(|it| hierarchy.outline(*it).flags.is_final())?;
-    (!calls.dispatches.is_narrowed()).then_some(Exact::Class(class))
+    (!calls.dispatches.is_narrowed).then_some(Exact::Class(class))
 }
 
 /// Returns the class that the descriptor of a method gives for a parameter; for the receiver, the class of the method.

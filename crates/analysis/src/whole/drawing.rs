@@ -16,7 +16,6 @@ use program::names::{MethodName, Text};
 use rustc_hash::FxHashMap;
 
 use super::answers::Why;
-use super::contexts::Frame;
 use super::flows::{Place, flows_of};
 use super::graph::{Graph, Propagates, RaisedSet, SetRef};
 use super::implicit::load_class;
@@ -25,7 +24,7 @@ use super::linking::{Resolved, failing, link_error};
 use super::reads::{Read, note};
 use super::resolving::{Resolving, resolving_flows};
 use super::sets::{Sets, Texts};
-use super::sites::Node;
+use super::sites::{Frame, Node};
 use super::solved::SolvedProgram;
 use super::why::{why, why_call};
 use crate::parts::MethodCode;

@@ -11,12 +11,11 @@ use program::names::{MethodName, Text};
 
 use super::answers::{Origin, Step};
 use super::chain::path;
-use super::contexts::Frame;
 use super::flows::{Place, async_errors, flows_of};
 use super::lattice::{Exceptions, Flow, Value};
 use super::origin::{origin_of, steps};
 use super::resolving::{Resolving, resolving_flows};
-use super::sites::Node;
+use super::sites::{Frame, Node};
 use super::solved::SolvedProgram;
 use super::why::why;
 use crate::parts::MethodCode;

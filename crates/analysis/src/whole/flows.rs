@@ -16,7 +16,7 @@ use program::members::{LinkError, MethodId};
 
 use super::actions::{Action, AnyCode, Called, MadeObject, Passing, Raises, actions};
 use super::before_main::is_initialized_before_main;
-use super::contexts::{Choice, Frame};
+use super::contexts::{Choice, choice, exact};
 use super::lattice::{Exceptions, Filter, Flow, OpenCause, Value};
 use super::linking::{
     class_errors, link_error, loading_errors, named_class_error, object_error, object_errors, site_errors,
@@ -24,7 +24,7 @@ use super::linking::{
 };
 use super::loading::{loaded, loading_targets, loading_value};
 use super::proxies::{behind_handler, conversion_errors};
-use super::sites::{DispatchId, Exact, FunctionSiteId, Node, Open, Site};
+use super::sites::{DispatchId, Exact, Frame, FunctionSiteId, Node, Open, Site};
 use super::solved::SolvedProgram;
 use super::tables::CallTable;
 use super::unknown::{contract, open_call, unknown_initializer};
@@ -120,7 +120,7 @@ impl Flows<'_> {
     fn thrown(&self, ex: &mut Exceptions, place: Place<'_>, class: ClassName) -> Value {
         let cone = ex.universe.cone(class);
         let operand = place.operands.iter().find(|it| it.0 == 0);
-        match operand.and_then(|it| place.frame.exact(self.calls, it.1)) {
+        match operand.and_then(|it| exact(self.calls, place.frame, it.1)) {
             Some(Exact::Class(it)) => {
                 let exact = ex.universe.exact(self.calls.classes.hierarchy.name(it));
                 Value::known(ex.universe.meet(cone, exact))
@@ -134,11 +134,11 @@ impl Flows<'_> {
     fn of_action(&self, ex: &mut Exceptions, place: Place<'_>, action: &Action, out: &mut Vec<Flow>) {
         let id = place.frame.id;
         let names = well_known();
-        let exact = |ex: &mut Exceptions, class| Flow::Value(Value::known(ex.universe.exact(class)), None);
+        let just = |ex: &mut Exceptions, class| Flow::Value(Value::known(ex.universe.exact(class)), None);
         let start = out.len();
         match action.raises {
             Raises::Nothing => {}
-            Raises::Exact(class) => out.push(exact(ex, class)),
+            Raises::Exact(class) => out.push(just(ex, class)),
             Raises::Cone(class) => out.push(Flow::Value(self.thrown(ex, place, class), None)),
             Raises::Caught(handler) => out.push(Flow::Node(place.frame.handler(handler))),
             Raises::Receiver(it) => {
@@ -147,8 +147,8 @@ impl Flows<'_> {
                     out.push(Flow::Value(error, None));
                 }
             }
-            Raises::NullReceiver => out.push(exact(ex, names.null_pointer)),
-            Raises::LinkFailure => out.push(exact(ex, names.bootstrap)),
+            Raises::NullReceiver => out.push(just(ex, names.null_pointer)),
+            Raises::LinkFailure => out.push(just(ex, names.bootstrap)),
         }
         if let Some(what) = action.initializes {
             self.of_initialization(ex, id.class, what, out);
@@ -217,7 +217,7 @@ impl Flows<'_> {
         {
             return None;
         }
-        match place.frame.choice(self.calls, called, place.operands) {
+        match choice(self.calls, place.frame, called, place.operands) {
             Some(Choice::Node(it)) => return Some(Flow::Node(it)),
             Some(Choice::Error(it)) => return Some(Flow::Value(link_error(ex, it), None)),
             None => {}

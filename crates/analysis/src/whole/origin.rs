@@ -6,13 +6,12 @@ use flow::universe::SetId;
 use program::names::{MethodName, Text};
 
 use super::answers::{Origin, Step, Why};
-use super::contexts::Frame;
 use super::flows::{Place, flows_of};
 use super::implicit::load_class;
 use super::lattice::{Exceptions, Flow};
 use super::linking::{failing, link_error};
 use super::reads::{Read, note};
-use super::sites::Node;
+use super::sites::{Frame, Node};
 use super::solved::SolvedProgram;
 use super::unknown::unseen;
 use super::why::{why, why_call};

@@ -170,6 +170,44 @@ impl Key {
     }
 }
 
+/// A method in whose code a source of exceptions occurs, in the context in which the code is analysed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Frame {
+    /// The method.
+    pub id: MethodId,
+    /// The parameters whose values are known; empty if the method is analysed for all values.
+    pub key: Key,
+}
+
+impl Frame {
+    /// Returns the frame of a method that is analysed for all values of its parameters.
+    pub fn of(id: MethodId) -> Self {
+        Frame { id, key: Key::default() }
+    }
+
+    /// Returns the frame to which a node belongs, if the node stands for the code of a method or for one of its handlers.
+    pub fn of_node(node: Node) -> Option<Self> {
+        match node {
+            Node::Method(id) | Node::Handler(id, _) => Some(Frame::of(id)),
+            Node::Context(id, key) | Node::ContextHandler(id, key, _) => Some(Frame { id, key }),
+            Node::Initializer(_) | Node::Glue(_) | Node::Dispatch(_) | Node::Loading => None,
+        }
+    }
+
+    /// Returns the node for the exceptions that the method lets out.
+    pub fn node(self) -> Node {
+        if self.key.is_empty() { Node::Method(self.id) } else { Node::Context(self.id, self.key) }
+    }
+
+    /// Returns the node for the exceptions that arrive at a handler of the method.
+    pub fn handler(self, handler: u32) -> Node {
+        match self.key.is_empty() {
+            true => Node::Handler(self.id, handler),
+            false => Node::ContextHandler(self.id, self.key, handler),
+        }
+    }
+}
+
 impl Target {
     /// Returns the node for the exceptions that the target lets out.
     pub fn node(self) -> Node {

@@ -9,13 +9,12 @@ use program::members::MethodId;
 use program::members::declared::declared;
 use rustc_hash::FxHashMap;
 
-use super::contexts::Frame;
 use super::flows::{Flows, Place, async_errors};
 use super::lattice::{Exceptions, Flow, Inclusions, Value};
 use super::linking::{failing, link_error};
 use super::nodes::Nodes;
 use super::resolving::{resolves_anywhere, resolves_in, resolving_flows};
-use super::sites::{DispatchId, FunctionSiteId, Node};
+use super::sites::{DispatchId, Frame, FunctionSiteId, Node};
 use super::tables::{CallTable, ClassTable};
 use super::unknown::unseen;
 use crate::summary::{CodeSummary, MethodSummary};

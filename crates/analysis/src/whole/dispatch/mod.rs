@@ -82,7 +82,7 @@ pub struct Dispatches {
     /// store it.
     outcome_index: Option<Box<OutcomeIndex>>,
     /// Whether targets were removed because only never-instantiated receivers select them.
-    is_narrowed: bool,
+    pub(in crate::whole) is_narrowed: bool,
 }
 
 impl Dispatch {
@@ -197,11 +197,6 @@ impl Dispatches {
         for (id, it) in (0..).map(DispatchId::from_index).zip(&mut self.all) {
             it.narrow(|target| is_selected(id, target));
         }
-    }
-
-    /// Whether calls go only to receivers that reached code creates.
-    pub(in crate::whole) fn is_narrowed(&self) -> bool {
-        self.is_narrowed
     }
 
     /// Returns where a call in code of the class `caller` goes. If the call needs a dispatch that does not exist yet,
