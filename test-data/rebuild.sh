@@ -27,6 +27,7 @@ cargo run -q -p test-utils --example jasm -- loaders loaders/asks/*.jasm
 "$javac25" --release 21 -g $(ls cases/*.java | grep -v S08)
 # Sealed.java and Stray.java are about a superclass that is not there.
 rm calls/Gone.class
+"$javac17" --release 17 -g -d contexts contexts/*.java
 "$javac17" --release 17 -g -d variables variables/*.java
 "$javac17" --release 17 -d entries entries/*.java entries/p/*.java entries/q/*.java
 "$javac17" --release 8 -Xlint:-options -d agents agents/*.java

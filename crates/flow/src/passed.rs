@@ -16,7 +16,7 @@ pub struct Passed {
 
 /// Methods that take class constants as receivers or arguments, and neither create objects of these classes, nor
 /// initialise them, nor hand the constants on: a class of the platform and the names of its methods.
-const HARMLESS: [(&[u8], &[&[u8]]); 10] = [
+const HARMLESS: [(&[u8], &[&[u8]]); 12] = [
     (
         b"java/lang/Class",
         &[
@@ -41,9 +41,11 @@ const HARMLESS: [(&[u8], &[&[u8]]); 10] = [
             b"toString",
         ],
     ),
+    (b"java/lang/invoke/MethodHandles", &[b"arrayElementVarHandle"]),
     (b"java/lang/invoke/MethodHandles$Lookup", &[b"findSpecial", b"findVarHandle", b"findVirtual"]),
     (b"java/lang/invoke/MethodType", &[b"appendParameterTypes", b"changeReturnType", b"methodType"]),
     (b"java/lang/reflect/Array", &[b"newInstance"]),
+    (b"java/util/Arrays", &[b"copyOf", b"copyOfRange"]),
     (b"java/util/concurrent/atomic/AtomicIntegerFieldUpdater", &[b"newUpdater"]),
     (b"java/util/concurrent/atomic/AtomicLongFieldUpdater", &[b"newUpdater"]),
     (b"java/util/concurrent/atomic/AtomicReferenceFieldUpdater", &[b"newUpdater"]),
@@ -55,7 +57,7 @@ const HARMLESS: [(&[u8], &[&[u8]]); 10] = [
 /// Calls `f` with each class that the body hands to other code as a constant. A class may occur several times.
 pub fn passed_classes(body: &Body, f: &mut dyn FnMut(Passed)) {
     let is_constant = |it: &Expr| match *it {
-        Expr::Class(class) => !class.is_array(),
+        Expr::Class(class) => class.element().is_some(),
         Expr::Str(text) => is_class_name(text.bytes()),
         _ => false,
     };
@@ -82,7 +84,10 @@ pub fn passed_classes(body: &Body, f: &mut dyn FnMut(Passed)) {
         }
         while let Some(at) = pending.pop() {
             match body.exprs[at] {
-                Expr::Class(class) if !class.is_array() => f(Passed { class, is_service }),
+                // Code may get the class of the elements from the class of the array.
+                Expr::Class(class) if class.element().is_some() => {
+                    class.element().into_iter().for_each(|class| f(Passed { class, is_service }));
+                }
                 Expr::Str(text) if is_class_name(text.bytes()) => {
                     let internal: Vec<u8> =
                         text.bytes().iter().map(|&it| if it == b'.' { b'/' } else { it }).collect();

@@ -89,4 +89,7 @@ pub(super) struct RuntimeObjects {
     /// Whether the program creates objects that implement an interface by a method handle
     /// (`java.lang.invoke.MethodHandleProxies`).
     pub(super) around_handles: bool,
+    /// Whether code of the program itself calls `java.lang.invoke.LambdaMetafactory`, and so creates objects that implement
+    /// any interface by a method handle.
+    pub(super) functions: bool,
 }

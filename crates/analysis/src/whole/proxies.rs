@@ -1,5 +1,5 @@
 //! Receivers whose classes the platform creates at run time, so that no class file defines them: proxies
-//! (`java.lang.reflect.Proxy`), annotations, and objects around method handles.
+//! (`java.lang.reflect.Proxy`), annotations, objects around method handles, and function objects that code links by itself.
 //!
 //! If unknown classes may implement an interface, such receivers are among the unknown ones. For other calls, outside
 //! the open world, the program is searched for code that creates such objects. A program that creates proxies may
@@ -41,13 +41,16 @@ const MAKERS: [(&str, &str); 7] = [
 ];
 /// The class whose methods create objects that implement an interface by a method handle.
 const AROUND_HANDLES: &str = "java/lang/invoke/MethodHandleProxies";
+/// The class whose methods link function objects. The dynamic call sites of lambdas name it without an instruction that
+/// calls it.
+const LINKS_FUNCTIONS: &str = "java/lang/invoke/LambdaMetafactory";
 /// The access flag `ACC_ANNOTATION` of annotation interfaces (JVMS §4.1).
 const ANNOTATION: u16 = 0x2000;
 
-/// Returns the classes whose methods create proxies, or objects that implement an interface by a method handle.
+/// Returns the classes whose methods create objects of classes that are made at run time.
 pub(super) fn makers() -> impl Iterator<Item = ClassName> {
-    let proxies = MAKERS.iter().map(|it| ClassName::new(it.0.as_bytes()));
-    proxies.chain(std::iter::once(ClassName::new(AROUND_HANDLES.as_bytes())))
+    let names = MAKERS.iter().map(|it| it.0).chain([AROUND_HANDLES, LINKS_FUNCTIONS]);
+    names.map(|it| ClassName::new(it.as_bytes()))
 }
 
 /// Marks the dispatches whose receivers may be proxies, or objects that implement an interface by a method handle.
@@ -106,6 +109,7 @@ pub(super) fn made_at_run_time(calls: &CallTable, fuel: &mut Fuel<'_>) -> Result
             let made = made_by(std::iter::once((id, code)));
             acc.proxies |= made.proxies;
             acc.around_handles |= made.around_handles;
+            acc.functions |= made.functions;
         }
     }
     Ok(acc)
@@ -121,8 +125,18 @@ pub(super) fn made_by<'a>(codes: impl Iterator<Item = (MethodId, &'a CodeSummary
         };
         acc.proxies |= MAKERS.iter().any(makes);
         acc.around_handles |= it.class.bytes() == AROUND_HANDLES.as_bytes();
+        acc.functions |= it.class.bytes() == LINKS_FUNCTIONS.as_bytes();
     }
     acc
+}
+
+/// Returns whether a body creates objects of classes that are made at run time.
+pub(super) fn makes_objects(code: &CodeSummary) -> bool {
+    named(code).any(|it| {
+        let class = it.class().bytes();
+        let names = MAKERS.iter().map(|it| it.0).chain([AROUND_HANDLES, LINKS_FUNCTIONS]);
+        names.into_iter().any(|it| it.as_bytes() == class)
+    })
 }
 
 /// Returns which of the kinds of objects in `made` may be receivers of the dispatch.
@@ -132,9 +146,11 @@ fn receivers_made(calls: &CallTable, made: RuntimeObjects, dispatch: &Dispatch) 
     // The three methods of Object that a proxy forwards to its invocation handler (`java.lang.reflect.Proxy`).
     let of_object = matches!(names.name.bytes(), b"hashCode" | b"equals" | b"toString");
     if names.class == well_known().object {
-        return RuntimeObjects { proxies: made.proxies && of_object, around_handles: false };
+        return RuntimeObjects { proxies: made.proxies && of_object, ..RuntimeObjects::default() };
     }
     let Some(class) = hierarchy.class(names.class) else {
+        let around_handles = made.around_handles || made.functions;
+        let made = RuntimeObjects { around_handles, ..made };
         return if dispatch.interface { made } else { RuntimeObjects::default() };
     };
     let outline = hierarchy.outline(class);
@@ -147,7 +163,11 @@ fn receivers_made(calls: &CallTable, made: RuntimeObjects, dispatch: &Dispatch) 
     // (`MethodHandleProxies.asInterfaceInstance`).
     let around_handles =
         made.around_handles && outline.flags.is_public() && may_have_one_name(hierarchy, class);
-    RuntimeObjects { proxies: made.proxies || is_annotation, around_handles }
+    RuntimeObjects {
+        proxies: made.proxies || is_annotation,
+        around_handles: around_handles || made.functions,
+        functions: false,
+    }
 }
 
 /// Returns whether all abstract methods of an interface, other than those of Object, may have the same name. Methods of

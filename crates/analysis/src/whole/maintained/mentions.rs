@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
 use crate::whole::actions::{MadeObject, Raises, all_actions};
 use crate::whole::promises::{Promised, promises};
+use crate::whole::proxies::makes_objects;
 
 /// The classes that the code of one class names, in separate lists for the ways in which the names are used.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -23,6 +24,8 @@ pub(in crate::whole) struct Named {
     /// occur in promises of ghosts, and as catch types of rows that cover only exceptions that may arise at any
     /// instruction.
     if_types: Vec<ClassName>,
+    /// Whether the code creates objects of classes that are made at run time, such as proxies.
+    makes_objects: bool,
 }
 
 /// For each class, the classes that name it, in ascending order of ids. Many classes name `java/lang/Object`, so a
@@ -36,6 +39,8 @@ pub(in crate::whole) struct Mentions {
     by_name: Namers,
     throwing: Namers,
     if_types: Namers,
+    /// The classes whose code creates objects of classes that are made at run time, ascending.
+    makers: Vec<ClassId>,
     /// The throwable types that some class has begun or ceased to name since the last call of
     /// [`Mentions::take_touched`].
     touched: Vec<ClassName>,
@@ -58,6 +63,7 @@ impl Named {
         for (method, code) in outline.methods.iter().zip(&summary.methods) {
             if let MethodSummary::Known(code) = code {
                 acc.code(code);
+                acc.makes_objects |= makes_objects(code);
                 acc.parameters(method, code.summary.used_parameters);
             }
         }
@@ -151,11 +157,21 @@ impl Mentions {
         let touched = |it| self.touched.push(it);
         update(&mut self.throwing, class, &before.throwables, &now.throwables, touched);
         update(&mut self.if_types, class, &before.if_types, &now.if_types, |_| {});
+        match (self.makers.binary_search(&class), now.makes_objects) {
+            (Err(at), true) => self.makers.insert(at, class),
+            (Ok(at), false) => _ = self.makers.remove(at),
+            (Err(_), false) | (Ok(_), true) => {}
+        }
     }
 
     /// Returns the classes whose code resolves the class `name`.
     pub(in crate::whole) fn of(&self, name: ClassName) -> &[ClassId] {
         self.by_name.get(&name).map(|it| &**it).unwrap_or_default()
+    }
+
+    /// Returns the classes whose code creates objects of classes that are made at run time, such as proxies.
+    pub(in crate::whole) fn makers(&self) -> &[ClassId] {
+        &self.makers
     }
 
     /// Returns the classes that throw or catch the class `name`, or name it in a throws clause.

@@ -5,7 +5,7 @@ use program::input::{Role, WorldKind};
 use super::intake::{Intake, present};
 use crate::whole::dispatch::edit;
 use crate::whole::implicit::RuntimeObjects;
-use crate::whole::proxies::{made_by, makers, mark_again, mark_some};
+use crate::whole::proxies::{made_by, mark_again, mark_some};
 use crate::whole::reads::Read;
 use crate::whole::resolved::ask_upcalls;
 use crate::whole::sites::Node;
@@ -46,7 +46,7 @@ pub(super) fn settle_targets(intake: &mut Intake<'_>) {
 
 /// Returns the kinds of objects that the present program creates and whose classes exist only at run time.
 fn made_now(intake: &Intake<'_>) -> RuntimeObjects {
-    let classes = makers().flat_map(|it| intake.index.mentions.of(it));
+    let classes = intake.index.mentions.makers().iter();
     let classes = classes.filter(|it| intake.calls.classes.hierarchy.role(**it) != Role::Jdk);
     let codes = classes.flat_map(|&class| {
         intake.calls.classes.methods_of(class).filter_map(|it| Some((it, intake.calls.classes.code(it)?)))
