@@ -18,6 +18,7 @@ use super::lattice::OpenCause;
 use super::reads::{Read, note};
 use super::reflected::named;
 use super::resolving::{Resolves, Resolving};
+use super::sites::Open;
 use super::tables::CallTable;
 use super::why::{why, why_call};
 use crate::parts::MethodCode;
@@ -65,10 +66,11 @@ fn add_reflected(calls: &CallTable, caller: ClassId, reflective: &ReflectiveCall
     let place = acc.iter().rposition(is_reflective).or_else(|| acc.iter().rposition(is_open));
     let Some(call) = place.and_then(|it| acc.get_mut(it)) else { return };
     let open = std::mem::take(&mut call.open);
-    let mut is_all = reflective.is_all;
+    let (mut is_all, mut absent) = (reflective.is_all, None);
     for &it in &reflective.uses {
         let it = named(hierarchy, it);
         is_all &= it.is_all;
+        absent = absent.or(it.absent);
         let is_made = |class| calls.reachable.as_ref().is_none_or(|it| it.is_made(class));
         let selected = it.selected.iter().filter(|it| is_made(it.0)).map(|it| it.1);
         call.targets.extend(it.methods.iter().copied().chain(selected).map(|it| calls.classes.name(it)));
@@ -76,8 +78,9 @@ fn add_reflected(calls: &CallTable, caller: ClassId, reflective: &ReflectiveCall
             add_initializers(calls, caller, Initialized::Class(hierarchy.name(class)), call);
         }
     }
-    // Absent initialisers leave the call open for their own reason.
-    let open = if is_all { call.open } else { open };
+    // Absent classes leave the call open for their own reason.
+    let outside = call.open.or_else(|| absent.and_then(|it| why_call(calls, Open::Outside(it))));
+    let open = if is_all { outside } else { open };
     *call = Call { open, ..call.clone() }.sorted();
 }
 

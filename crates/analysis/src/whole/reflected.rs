@@ -1,9 +1,8 @@
 //! The code that reflective calls run whose class or member the caller names by constants.
 
-use classfile::names::Name;
+use classfile::names::{ClassName, Name};
 use flow::reflected::Reflected;
 use program::hierarchy::{ClassId, Hierarchy};
-use program::input::WorldKind;
 use program::members::MethodId;
 use program::members::select::{select, selectable};
 use program::outline::Method;
@@ -20,8 +19,10 @@ pub(super) struct Named {
     pub(super) methods: Vec<MethodId>,
     /// The methods that the call may run on receivers of certain classes: pairs of the class and the method.
     pub(super) selected: Vec<(ClassId, MethodId)>,
-    /// Whether the call surely runs nothing else.
+    /// Whether the call surely runs nothing else, apart from code of absent classes.
     pub(super) is_all: bool,
+    /// The class, if it is absent, or the absent class above it that may declare the member.
+    pub(super) absent: Option<ClassName>,
 }
 
 /// The maximum number of methods that a named method may select. If there are more, the name says little, and none is
@@ -30,18 +31,15 @@ const MAX_SELECTED: usize = 64;
 
 /// Returns what a reflective call does with a class or member, as far as present classes tell.
 pub(super) fn named(hierarchy: &Hierarchy, it: Reflected) -> Named {
-    // If the class is absent in a closed world, the call raises an exception.
-    let is_closed = hierarchy.world() == WorldKind::Closed;
-    let mut acc = Named { is_all: is_closed, ..Named::default() };
+    let mut acc = Named { is_all: true, ..Named::default() };
     match it {
         Reflected::Class(class) => {
-            let class = hierarchy.class(class);
-            acc.is_all |= class.is_some();
-            acc.initialized.extend(class);
+            let id = hierarchy.class(class);
+            acc.absent = id.is_none().then_some(class);
+            acc.initialized.extend(id);
         }
         Reflected::Constructor(class, types) => {
-            let Some(class) = hierarchy.class(class) else { return acc };
-            acc.is_all = true;
+            let Some(class) = hierarchy.class(class) else { return Named { absent: Some(class), ..acc } };
             let outline = hierarchy.outline(class);
             if outline.flags.is_abstract() || outline.flags.is_interface() {
                 return acc;
@@ -53,13 +51,13 @@ pub(super) fn named(hierarchy: &Hierarchy, it: Reflected) -> Named {
             acc.methods.extend(fitting.map(|it| MethodId::new(class, it.0)));
         }
         Reflected::Method(class, name, types) => {
-            let Some(class) = hierarchy.class(class) else { return acc };
+            let Some(class) = hierarchy.class(class) else { return Named { absent: Some(class), ..acc } };
             if name.bytes().starts_with(b"<") {
                 return acc;
             }
-            // An absent supertype may declare the method, and the objects that lambdas make may implement an interface.
-            let is_interface = hierarchy.outline(class).flags.is_interface();
-            acc.is_all = !is_interface && hierarchy.outside_above(class).is_none();
+            // The objects that lambdas make may implement an interface.
+            acc.is_all = !hierarchy.outline(class).flags.is_interface();
+            acc.absent = hierarchy.outside_above(class);
             let is_extensible = hierarchy.may_have_unknown_subtypes(class);
             for &above in hierarchy.supers(class) {
                 for (index, it) in hierarchy.outline(above).methods.iter().enumerate() {
