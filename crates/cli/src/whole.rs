@@ -241,6 +241,7 @@ pub(crate) fn request(world: &LoadedWorld, written: &[String]) -> anyhow::Result
     let others: Vec<String> =
         written.iter().filter(|it| !["app", "library"].contains(&it.as_str())).cloned().collect();
     let declared = world.declared.iter().map(|it| match &it.by {
+        DeclaredBy::Main => Declared::Main(it.class.clone()),
         DeclaredBy::Agent(attribute) => Declared::Agent((*attribute).to_owned(), it.class.clone()),
         DeclaredBy::Service(service) => Declared::Service(service.clone(), it.class.clone()),
     });

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 use test_utils::asm::assemble;
+use test_utils::jar::jar;
 use test_utils::tier;
 
 fn data(folder: &str) -> PathBuf {
@@ -431,6 +432,70 @@ fn a_class_that_inherits_its_main_is_initialised() {
     let [clinit, called] = &ways["methods"].as_array().unwrap()[..] else { panic!("{ways}") };
     assert_eq!(clinit["start"]["reason"], "main-class", "{ways}");
     assert_eq!(called["way"].as_array().map(Vec::len), Some(2), "{ways}");
+}
+
+/// A class with an initialiser, a constructor and a `main`.
+const LAUNCHED: &str = r"
+.class public Plain
+.super java/lang/Object
+.method public <init>()V
+  aload 0
+  invokespecial java/lang/Object.<init>()V
+  return
+.end
+.method public static main([Ljava/lang/String;)V
+  return
+.end
+.method static <clinit>()V
+  return
+.end
+";
+
+#[test]
+fn an_initialiser_has_its_own_reason_or_a_path() {
+    let folder = tempfile::tempdir().unwrap();
+    for class in assemble(LAUNCHED).unwrap() {
+        std::fs::write(folder.path().join(format!("{}.class", class.name)), class.bytes).unwrap();
+    }
+    let ask = |entry: &str| {
+        let args = ["entries", "--quiet", "--jdk", "none", "--entry", entry, "-m", "Plain.<clinit>"];
+        let said = ajar(&args, &[folder.path()]);
+        said.split_once("\n\n").unwrap().1.to_owned()
+    };
+    // The initialiser is an entry point as well as the constructor and `main`.
+    assert_eq!(
+        ask("library"),
+        "Plain.<clinit>()\n  <- entry point: unseen code may initialise the class, which runs this method\n\n"
+    );
+    assert_eq!(
+        ask("app"),
+        "Plain.<clinit>()\n  <- Plain.main(java.lang.String[])\n  \
+         <- entry point: the launcher runs this method when it starts the class Plain\n\n"
+    );
+}
+
+/// The `Main-Class` of a manifest may be a class of a library: in a Spring Boot archive, it is the launcher.
+#[test]
+fn the_main_class_of_a_manifest_is_an_entry() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut files = Vec::new();
+    for (below, source) in [("", LAUNCHED), ("BOOT-INF/classes/", INHERITS)] {
+        let classes = assemble(source).unwrap().into_iter();
+        files.extend(classes.map(|it| (format!("{below}{}.class", it.name), it.bytes)));
+    }
+    let files: Vec<_> = files.iter().map(|it| (it.0.as_str(), it.1.clone())).collect();
+    let path = folder.path().join("app.jar");
+    std::fs::write(&path, jar("Main-Class: Plain \nStart-Class: Below\n", &files)).unwrap();
+    let said = ajar(&["entries", "--quiet", "--jdk", "none", "--why"], &[&path]);
+    assert!(
+        said.contains(
+            "Plain.main(java.lang.String[])\n  the launcher runs this method when it starts the class Plain\n"
+        ),
+        "{said}"
+    );
+    let ask = ["entries", "--quiet", "--jdk", "none", "--world", "closed", "-m", "Plain.main"];
+    let way = ajar(&ask, &[&path]);
+    assert!(way.contains("<- entry point"), "{way}");
 }
 
 #[test]

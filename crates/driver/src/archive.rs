@@ -39,7 +39,7 @@ pub(crate) struct ArchiveOpener<'a> {
     release: u16,
     /// The versions that are read if the archive being opened is multi-release.
     versions: Versions,
-    /// The containers and the declared classes (agents and service providers) found so far.
+    /// The containers and the declared classes (main classes, agents and service providers) found so far.
     found: &'a mut Found,
     /// The problems found so far.
     problems: &'a mut Vec<Problem>,
@@ -199,7 +199,7 @@ impl<'a> ArchiveOpener<'a> {
         if opened.role == Role::Jdk {
             return;
         }
-        declared::agents(&opened.manifest, opened.role, &mut self.found.declared);
+        declared::named(&opened.manifest, opened.role, &mut self.found.declared);
         // If several members have the same name, the last is used.
         let mut last: FxHashMap<&str, &Member> = FxHashMap::default();
         for member in &opened.members {

@@ -43,9 +43,18 @@ impl Whole {
     /// `None` if the method is not reached.
     pub fn way_to(&self, method: MethodName) -> WayTo {
         let reachable = self.reachable()?;
-        let (from, way) = reachable.way(self.calls_table().classes.named(method)?)?;
+        let (from, mut way) = reachable.way(self.calls_table().classes.named(method)?)?;
         let start = match from {
-            From::Entry(it) => Start::Entry(reachable.entries.get(it as usize)?.why),
+            From::Entry(it) => {
+                let (entry, first) = (reachable.entries.get(it as usize)?, *way.first()?);
+                // An entry point also starts the initialiser of its class. The initialiser may be an entry point itself;
+                // otherwise the path begins with the method whose entry starts it.
+                let itself = reachable.entries.iter().find(|it| it.method == first);
+                if itself.is_none() {
+                    way.insert(0, entry.method);
+                }
+                Start::Entry(itself.unwrap_or(entry).why)
+            }
             From::Outside => Start::Outside,
             From::Vm | From::Method(_) => Start::Vm,
         };

@@ -17,6 +17,9 @@ use crate::whole::tables::{ClassTable, WholeOptions};
 /// An entry point that is declared outside code: in a manifest, or as the provider of a service.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Declared {
+    /// The class of this name, which the attribute `Main-Class` of a manifest names. It may be a class of a library, such
+    /// as the launcher in a Spring Boot archive.
+    Main(String),
     /// An agent: the manifest attribute that names its class (such as `Premain-Class`), and the name of the class.
     Agent(String, String),
     /// The provider of a service: the name of the service, and the name of the class that provides it.
@@ -245,6 +248,10 @@ fn declared_entries(hierarchy: &Hierarchy, release: Option<u16>, it: &Declared, 
         hierarchy.class(ClassName::new(&internal))
     };
     match it {
+        Declared::Main(name) => {
+            let Some(class) = class(name) else { return };
+            main(hierarchy, release, class, acc);
+        }
         Declared::Agent(attribute, name) => {
             let Some(class) = class(name) else { return };
             agent(hierarchy, release, class, attribute, acc);
