@@ -44,8 +44,17 @@ const NOTES: usize = 10;
 
 /// Prints the report at the end of a run that ended with `outcome`. Returns the outcome of the run, which with
 /// `--strict` also depends on the parts that were left out.
-pub(crate) fn end(trailer: &Trailer, global: &Global, outcome: Outcome) -> Outcome {
+///
+/// With `--quiet`, the report consists of the parts that were left out, and is printed only if the user must know them:
+/// with `--strict`, or if `nothing` is true, that is, if no class of the inputs could be read and the result is empty.
+pub(crate) fn end(trailer: &Trailer, nothing: bool, global: &Global, outcome: Outcome) -> Outcome {
+    if global.quiet && (global.strict || nothing) {
+        print_left_out(trailer);
+    }
     print(trailer, global);
+    if nothing {
+        eprintln!("error: no class of the inputs could be read");
+    }
     let n = trailer.failed_classes.len() + trailer.failed_methods.len() + trailer.warnings.len();
     strict(n, global, outcome)
 }
@@ -66,17 +75,8 @@ pub(crate) fn print(trailer: &Trailer, global: &Global) {
     if global.quiet {
         return;
     }
+    print_left_out(trailer);
     let (classes, methods) = (&trailer.failed_classes, &trailer.failed_methods);
-    for it in classes {
-        let rule = it.jvms.zip(it.offset).map(|(jvms, at)| format!(" (at byte {at}, JVMS §{jvms})"));
-        eprintln!("error: {}: {}{}", it.place, it.reason, rule.unwrap_or_default());
-    }
-    for it in methods {
-        eprintln!("error: {}: {}: {}", it.place, ide::Human(it.method), it.fault);
-    }
-    for (place, text) in &trailer.warnings {
-        eprintln!("warning: {place}: {text}");
-    }
     let shown = if global.verbose { usize::MAX } else { NOTES };
     for (place, text) in trailer.notes.iter().take(shown) {
         eprintln!("note: {place}: {text}");
@@ -90,6 +90,20 @@ pub(crate) fn print(trailer: &Trailer, global: &Global) {
         let methods = methods.map(|it| format!("the code of {}", count(it, "method", "methods")));
         let both: Vec<String> = classes.into_iter().chain(methods).collect();
         eprintln!("unreadable, and therefore not in the result: {}", both.join(" and "));
+    }
+}
+
+/// Prints the parts of the input that were left out: the classes and methods that could not be read, and warnings.
+fn print_left_out(trailer: &Trailer) {
+    for it in &trailer.failed_classes {
+        let rule = it.jvms.zip(it.offset).map(|(jvms, at)| format!(" (at byte {at}, JVMS §{jvms})"));
+        eprintln!("error: {}: {}{}", it.place, it.reason, rule.unwrap_or_default());
+    }
+    for it in &trailer.failed_methods {
+        eprintln!("error: {}: {}: {}", it.place, ide::Human(it.method), it.fault);
+    }
+    for (place, text) in &trailer.warnings {
+        eprintln!("warning: {place}: {text}");
     }
 }
 

@@ -9,7 +9,7 @@ use export::frame::Header;
 
 use crate::output::Output;
 use crate::pass::{Maker, Pass};
-use crate::report::{self, Outcome};
+use crate::report::Outcome;
 use crate::run::Run;
 use crate::settings;
 use crate::text::{self, style::Style};
@@ -110,5 +110,5 @@ pub(crate) fn write<M: Maker>(
         Writing::Broken => {}
     }
     // Documents contain the same list; it is printed for all formats.
-    Ok(report::end(&summary.trailer, run.global, summary.outcome))
+    Ok(run.end(&summary.trailer, summary.outcome))
 }

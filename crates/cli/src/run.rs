@@ -13,9 +13,10 @@ use export::frame::{Header, Trailer};
 use ide::answer::declared_methods;
 use ide::pattern::{MethodPattern, Nearest, NoMatch};
 use ide::{Human, MethodName, Role};
+use rustc_hash::FxHashSet;
 
 use crate::args::{Global, InputArgs, SelectArgs};
-use crate::report;
+use crate::report::{self, Outcome};
 
 /// Returns the paths and options for opening the inputs, from the settings and the arguments.
 ///
@@ -119,6 +120,22 @@ impl<'a> Run<'a> {
             ShownClass { number, container, entry: &container.classes[entry] }
         };
         shown.classes.into_iter().enumerate().map(class).collect()
+    }
+
+    /// Prints the report at the end of a run that ended with `outcome`. Returns the outcome of the run, which with
+    /// `--strict` also depends on the parts that were left out.
+    pub(crate) fn end(&self, trailer: &Trailer, outcome: Outcome) -> Outcome {
+        report::end(trailer, self.nothing_read(trailer), self.global, outcome)
+    }
+
+    /// Returns whether the inputs have classes, and none of them could be read according to the trailer.
+    fn nothing_read(&self, trailer: &Trailer) -> bool {
+        let failed: FxHashSet<&str> = trailer.failed_classes.iter().map(|it| &*it.place).collect();
+        if failed.is_empty() {
+            return false;
+        }
+        let shown = self.shown(&mut Trailer::default());
+        !shown.is_empty() && shown.iter().all(|it| failed.contains(&*it.container.display(it.entry)))
     }
 
     /// The patterns for methods.

@@ -207,7 +207,9 @@ fn no_entry(run: &Run<'_>, known: &Known) -> anyhow::Error {
 /// read.
 fn no_match(run: &Run<'_>, known: &Known, it: NoMatch) -> anyhow::Error {
     report::print(&known.trailer(run), run.global);
-    anyhow!(it).context("`--entry`")
+    let is_word = it.pattern.chars().all(char::is_alphanumeric);
+    let presets = if is_word { " (presets are `app` and `library`)" } else { "" };
+    anyhow!("`--entry`: {it}{presets}")
 }
 
 /// Returns the entry points of the program. Reads no class of the platform.

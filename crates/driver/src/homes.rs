@@ -48,7 +48,10 @@ pub(crate) fn find(
 /// result records `found_by`: `--jdk`, `JAVA_HOME` or `PATH`.
 fn at(path: &Utf8Path, found_by: &'static str, disk: &mut dyn Disk) -> anyhow::Result<JdkFound> {
     disk.looks_at(path.as_std_path());
-    let metadata = std::fs::metadata(path).with_context(|| format!("{path}: cannot be opened"))?;
+    let metadata = std::fs::metadata(path).with_context(|| match path.as_str().parse::<u16>() {
+        Ok(_) => format!("{path}: not a JDK: give the home folder of a JDK, not its release"),
+        Err(_) => format!("{path}: cannot be opened"),
+    })?;
     let (home, files) = if metadata.is_file() {
         let home = path.parent().and_then(Utf8Path::parent).filter(|it| it.join("release").is_file());
         (home.unwrap_or(path), JdkFiles::Image(path.into()))

@@ -103,7 +103,10 @@ pub(crate) fn load_from(spec: &WorldSpec, disk: &mut dyn Disk) -> anyhow::Result
         }
     }
     if let Some((_, files)) = &jdk {
-        opener.open_jdk(files, Role::Jdk)?;
+        opener.open_jdk(files, Role::Jdk).map_err(|error| match &spec.jdk {
+            JdkChoice::At(path) if path.is_file() => not_a_jdk(path, &error),
+            _ => error,
+        })?;
     }
     problems.append(&mut opener.problems);
     let Found { containers, declared, .. } = opener.found;
@@ -116,6 +119,11 @@ pub(crate) fn load_from(spec: &WorldSpec, disk: &mut dyn Disk) -> anyhow::Result
         manifest_exports: opener.manifest_exports,
         problems,
     })
+}
+
+/// Returns the error of a file that the user named as a JDK and that cannot be opened as the image of one.
+fn not_a_jdk(path: &Utf8Path, error: &anyhow::Error) -> anyhow::Error {
+    anyhow!("{path}: not a JDK: {}; give the home folder of a JDK, an image or `none`", error.root_cause())
 }
 
 /// Returns the problem of a library that cannot be opened and is left out. `what` says what kind of library it is.

@@ -15,7 +15,7 @@ use crate::against::{Comparison, Saved};
 use crate::args::{CallsArgs, Global, SelectArgs};
 use crate::output::Output;
 use crate::pass::{Maker, Pass};
-use crate::report::{self, Ended, Outcome};
+use crate::report::{Ended, Outcome};
 use crate::result::{Form, write};
 use crate::run::{Run, patterns};
 use crate::text::names::Names;
@@ -129,5 +129,5 @@ fn against(
     out.write_all(&text::header(header, text::legend::AGAINST, style))?;
     out.write_all(&comparison.text(style))?;
     out.finish()?;
-    Ok(report::end(&summary.trailer, run.global, summary.outcome))
+    Ok(run.end(&summary.trailer, summary.outcome))
 }

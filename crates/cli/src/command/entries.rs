@@ -44,7 +44,15 @@ pub(crate) fn run(args: &EntriesArgs, global: &Global) -> anyhow::Result<Ended> 
         done = Ended::from(known.outcome);
         if entries.is_empty() && !args.entry.is_empty() {
             report::print(&trailer, global);
-            bail!("`--entry` selects no method of the program or its libraries");
+            let written = |it: &str| args.entry.iter().any(|entry| entry == it);
+            bail!(match (written("app"), written("library")) {
+                (true, false) => {
+                    "a launcher runs no method of the program; use `--entry library` or a method pattern"
+                }
+                (_, true) =>
+                    "unseen code can call no method of the program; use a method pattern for `--entry`",
+                (false, false) => "`--entry` selects no method of the program or its libraries",
+            });
         }
         if json {
             bytes = entries_json(&header, &entries, &trailer);
@@ -67,6 +75,6 @@ pub(crate) fn run(args: &EntriesArgs, global: &Global) -> anyhow::Result<Ended> 
     }
     out.write_all(&bytes)?;
     out.finish()?;
-    done.outcome = report::end(&trailer, global, done.outcome);
+    done.outcome = run.end(&trailer, done.outcome);
     Ok(done)
 }

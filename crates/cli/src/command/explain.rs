@@ -183,7 +183,7 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Ended> 
             out.finish()?;
         }
     }
-    Ok(Ended::with(report::end(&trailer, global, known.outcome), whole))
+    Ok(Ended::with(run.end(&trailer, known.outcome), whole))
 }
 
 /// Returns the message for a pc at which no selected method has an instruction; `None` if one of them has.

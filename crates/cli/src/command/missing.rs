@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::args::{Global, MissingArgs, SelectArgs, WorldArgs};
 use crate::output::Output;
-use crate::report::{self, Ended};
+use crate::report::Ended;
 use crate::run::Run;
 use crate::text::style::Style;
 use crate::whole::{self, Loaded};
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &MissingArgs, global: &Global) -> anyhow::Result<Ended> 
     };
     out.write_all(&bytes)?;
     out.finish()?;
-    Ok(Ended::with(report::end(&trailer, global, known.outcome), whole))
+    Ok(Ended::with(run.end(&trailer, known.outcome), whole))
 }
 
 fn with_hints(run: &Run<'_>, missing: Vec<Missing>) -> Vec<(Missing, Vec<Hint>)> {

@@ -12,7 +12,7 @@ use crate::args::{Global, StatsArgs};
 use crate::known::Known;
 use crate::output::Output;
 use crate::pass::{Maker, Pass};
-use crate::report::{self, Ended};
+use crate::report::Ended;
 use crate::run::Run;
 use crate::settings;
 
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &StatsArgs, global: &Global) -> anyhow::Result<Ended> {
         out.write_all(table(&summary.stats).as_bytes())?;
     }
     out.finish()?;
-    Ok(report::end(&summary.trailer, global, summary.outcome).into())
+    Ok(run.end(&summary.trailer, summary.outcome).into())
 }
 
 /// Scales the times of the stages to processor time. The stages are measured as wall time, which on a busy machine is

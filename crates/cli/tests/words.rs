@@ -1,0 +1,145 @@
+//! Sentences for users who know ajar only by its help and output: what an answer leaves out, and what to do after an error.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use test_utils::asm::assemble;
+
+/// A program that calls a library, which calls a class that is missing.
+const APP: &str = r"
+.class public super p/App
+.super java/lang/Object
+.method public static call()V
+  invokestatic q/Lib.run()V
+  return
+.end
+.method public static lonely()V
+  return
+.end
+.method public static any(Ljava/lang/Runnable;)V
+  aload 0
+  invokeinterface java/lang/Runnable.run()V
+  return
+.end
+";
+
+const LIBRARY: &str = r"
+.class public super final q/Lib
+.super java/lang/Object
+.method public static run()V
+  invokestatic r/Gone.m()V
+  return
+.end
+";
+
+/// The only class of `java.lang` that the programs need.
+const OBJECT: &str = ".class public super java/lang/Object\n.super none\n";
+
+struct Project(tempfile::TempDir);
+
+impl Project {
+    /// Creates a project with the program in `app`, its library in `lib`, and an input `cut` that cannot be read.
+    fn new() -> Project {
+        let project = Project(tempfile::tempdir().unwrap());
+        for (folder, source) in [("app", APP), ("lib", LIBRARY), ("object", OBJECT)] {
+            for class in assemble(source).unwrap() {
+                project.write(&format!("{folder}/{}.class", class.name), &class.bytes);
+            }
+        }
+        let app = assemble(APP).unwrap().remove(0).bytes;
+        project.write("cut/p/App.class", &app[..app.len() / 3]);
+        project
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.0.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ajar"));
+        let command = command.current_dir(self.0.path()).args(arguments).env_clear().env("AJAR_JDK", "none");
+        command.output().expect("the binary can be run")
+    }
+
+    /// Runs a command that must succeed; returns stdout without the lines about settings, and stderr.
+    #[track_caller]
+    fn fine(&self, arguments: &[&str]) -> (String, String) {
+        let out = self.run(arguments);
+        let (stdout, stderr) = (text(&out.stdout), text(&out.stderr));
+        assert_eq!(out.status.code(), Some(0), "{stderr}");
+        let answer = stdout.split_once("\n\n").map_or("", |it| it.1);
+        (answer.to_owned(), stderr)
+    }
+
+    /// Runs a command that must end with exit code 2; returns the last line of stderr.
+    #[track_caller]
+    fn wrong(&self, arguments: &[&str]) -> String {
+        let out = self.run(arguments);
+        assert_eq!((out.status.code(), text(&out.stdout)), (Some(2), String::new()));
+        text(&out.stderr).lines().last().unwrap_or_default().to_owned()
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn a_wrong_jdk_is_an_error_that_says_what_a_jdk_is() {
+    let project = Project::new();
+    project.write("java", b"\x7fELF");
+    let jdk = |it: &str| project.wrong(&["throws", "app", "--jdk", it]);
+    assert_eq!(
+        jdk("java"),
+        "error: java: not a JDK: the file is not a zip archive: the end record is missing (the file is cut off or of another \
+         kind); give the home folder of a JDK, an image or `none`"
+    );
+    let release = jdk("21");
+    assert!(
+        release.starts_with("error: 21: not a JDK: give the home folder of a JDK, not its release: "),
+        "{release}"
+    );
+}
+
+#[test]
+fn an_entry_that_is_no_preset_is_told_the_presets() {
+    let project = Project::new();
+    let entry = |it: &str| project.wrong(&["entries", "app", "--entry", it]);
+    assert_eq!(
+        entry("spring"),
+        "error: `--entry`: no method matches `spring`; did you mean `p.App.any(java.lang.Runnable)`? (presets are `app` and \
+         `library`)"
+    );
+    assert_eq!(
+        entry("app"),
+        "error: a launcher runs no method of the program; use `--entry library` or a method pattern"
+    );
+}
+
+#[test]
+fn if_no_class_can_be_read_the_error_is_printed_in_any_case() {
+    let project = Project::new();
+    for command in ["throws", "calls", "missing", "bir", "stats"] {
+        for flags in [&[][..], &["--quiet"]] {
+            let (_, stderr) = project.fine(&[&[command, "cut"], flags].concat());
+            assert!(stderr.starts_with("error: cut/p/App.class: "), "{command} {flags:?}: {stderr}");
+            assert!(
+                stderr.ends_with("\nerror: no class of the inputs could be read\n"),
+                "{command}: {stderr}"
+            );
+        }
+    }
+    let both = ["throws", "app", "cut", "--quiet"];
+    assert_eq!(project.fine(&both).1, "");
+    // With `--strict`, the error names what was left out.
+    let out = project.run(&["throws", "app", "-cp", "nowhere", "--quiet", "--strict"]);
+    assert_eq!(out.status.code(), Some(2));
+    assert_eq!(
+        text(&out.stderr),
+        "warning: nowhere: the entry of the class path does not exist and is left out, so its classes are missing\n\
+         error: 1 part of the input is left out of the result, which `--strict` does not allow\n"
+    );
+}
