@@ -88,6 +88,54 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
+fn if_nothing_is_missing_the_answer_says_what_was_not_checked() {
+    let project = Project::new();
+    let (answer, _) = project.fine(&["missing", "app", "-cp", "lib", "-cp", "object"]);
+    let interface = ".class public interface abstract java/lang/Runnable\n.super java/lang/Object\n\
+                     .method public abstract run()V\n.end\n";
+    assert!(answer.starts_with("java.lang.Runnable\n"), "{answer}");
+    let about_libraries = "// not checked: names in annotations and descriptors; libraries (2 classes): name a library as an input \
+                           to check it\n";
+    assert!(answer.ends_with(about_libraries), "{answer}");
+    for class in assemble(interface).unwrap() {
+        project.write(&format!("object/{}.class", class.name), &class.bytes);
+    }
+    let (answer, _) = project.fine(&["missing", "app", "-cp", "lib", "-cp", "object"]);
+    assert_eq!(
+        answer,
+        "no class is missing that code, supertypes or `throws` clauses of the program (1 class) name\n\
+         // not checked: names in annotations and descriptors; libraries (3 classes): name a library as an input to check it\n"
+    );
+    let (answer, _) = project.fine(&["missing", "object"]);
+    assert_eq!(
+        answer,
+        "no class is missing that code, supertypes or `throws` clauses of the program (2 classes) name\n\
+         // not checked: names in annotations and descriptors\n"
+    );
+}
+
+#[test]
+fn if_no_caller_is_found_the_answer_says_so() {
+    let project = Project::new();
+    let callers = |method: &str| {
+        let args = ["calls", "app", "-cp", "lib", "-cp", "object", "--callers", "-m", method];
+        project.fine(&args).0
+    };
+    let rest = "; 1 call may also run code that was not read, and that code may run them\n\
+                // calls in libraries and in the JDK were not searched: name a library as an input to search it\n";
+    assert_eq!(
+        callers("p.App.lonely"),
+        format!("// no call of the program is known to run the selected methods{rest}")
+    );
+    let found = callers("q.Lib.run");
+    assert!(found.contains("static q.Lib.run()\n"), "{found}");
+    assert!(
+        found.ends_with(&format!("// 1 call of the program may run the selected methods{rest}")),
+        "{found}"
+    );
+}
+
+#[test]
 fn a_wrong_jdk_is_an_error_that_says_what_a_jdk_is() {
     let project = Project::new();
     project.write("java", b"\x7fELF");

@@ -1,6 +1,7 @@
 //! `ajar calls`: shows the methods that each call may run.
 
 use std::io::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use camino::Utf8PathBuf;
 use export::form::Format;
@@ -19,7 +20,7 @@ use crate::report::{Ended, Outcome};
 use crate::result::{Form, write};
 use crate::run::{Run, patterns};
 use crate::text::names::Names;
-use crate::text::style::Style;
+use crate::text::style::{Ink, Style};
 use crate::text::summary::{self, Tally};
 use crate::text::why::why;
 use crate::whole::{self, Loaded};
@@ -31,6 +32,16 @@ struct Calls<'a> {
     /// Patterns for targets: only calls with such a target are shown. Without patterns, all calls are shown.
     to: Vec<MethodPattern>,
     tally: Tally,
+    callers: Callers,
+}
+
+/// The counts for an answer about the callers of methods, added up by any number of threads.
+#[derive(Default)]
+struct Callers {
+    /// The number of calls that are shown.
+    shown: AtomicUsize,
+    /// The number of calls, shown or not, that may run code that was not read.
+    open: AtomicUsize,
 }
 
 impl Calls<'_> {
@@ -43,6 +54,27 @@ impl Calls<'_> {
     fn wanted(&self, call: &Call) -> bool {
         let named = call.targets.iter().chain(&call.possible);
         self.to.is_empty() || named.into_iter().any(|it| self.to.iter().any(|pattern| pattern.selects(it)))
+    }
+}
+
+impl Callers {
+    /// Returns the lines at the end of the answer.
+    fn text(&self, style: Style) -> Vec<u8> {
+        let (shown, open) = (self.shown.load(Ordering::Relaxed), self.open.load(Ordering::Relaxed));
+        let found = match shown {
+            0 => "no call of the program is known to run the selected methods".to_owned(),
+            1 => "1 call of the program may run the selected methods".to_owned(),
+            n => format!("{n} calls of the program may run the selected methods"),
+        };
+        let open = match open {
+            0 => String::new(),
+            1 => "; 1 call may also run code that was not read, and that code may run them".to_owned(),
+            n => format!("; {n} calls may also run code that was not read, and that code may run them"),
+        };
+        let text = format!(
+            "// {found}{open}\n// calls in libraries and in the JDK were not searched: name a library as an input to search it\n"
+        );
+        style.text(Ink::Dim, &text).into_bytes()
     }
 }
 
@@ -60,7 +92,11 @@ impl Maker for Calls<'_> {
             calls.push((it, None, self.whole.unseen_calls(it)));
         }
         for it in &mut calls {
+            self.callers
+                .open
+                .fetch_add(it.2.iter().filter(|it| it.open.is_some()).count(), Ordering::Relaxed);
             it.2.retain(|it| self.wanted(it));
+            self.callers.shown.fetch_add(it.2.len(), Ordering::Relaxed);
         }
         match self.form {
             Form::Text(style) => {
@@ -77,7 +113,8 @@ impl Maker for Calls<'_> {
 
     fn summary(&self) -> Vec<u8> {
         match self.form {
-            Form::Text(style) => self.tally.text(summary::CALLS, style),
+            Form::Text(style) if self.to.is_empty() => self.tally.text(summary::CALLS, style),
+            Form::Text(style) => self.callers.text(style),
             Form::Document(_) => Vec::new(),
         }
     }
@@ -97,11 +134,13 @@ pub(crate) fn run(args: &CallsArgs, global: &Global) -> anyhow::Result<Ended> {
     let pass = Pass::new(&run, &known);
     if let Some(path) = &args.against {
         let comparison = Comparison::new(Saved::read(path)?);
-        let maker = Calls { form: Form::Document(Format::Edges), whole: &whole, to, tally: Tally::default() };
+        let form = Form::Document(Format::Edges);
+        let maker = Calls { form, whole: &whole, to, tally: Tally::default(), callers: Callers::default() };
         let outcome = against(comparison, &maker, (&run, &pass), &header, args.output.output.as_ref())?;
         return Ok(Ended::with(outcome, whole));
     }
-    let maker = |form| Calls { form, whole: &whole, to, tally: Tally::default() };
+    let (tally, callers) = Default::default();
+    let maker = |form| Calls { form, whole: &whole, to, tally, callers };
     let outcome = write(&run, &pass, header, format, args.output.output.as_ref(), maker)?;
     Ok(Ended::with(outcome, whole))
 }

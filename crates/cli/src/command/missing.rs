@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use driver::nearby::nearby;
+use export::frame::Trailer;
 use export::missing::missing_json;
 use ide::Missing;
 use ide::Role;
@@ -13,6 +14,7 @@ use crate::args::{Global, MissingArgs, SelectArgs, WorldArgs};
 use crate::output::Output;
 use crate::report::Ended;
 use crate::run::Run;
+use crate::text::missing::Checked;
 use crate::text::style::Style;
 use crate::whole::{self, Loaded};
 use crate::{settings, text};
@@ -37,12 +39,18 @@ pub(crate) fn run(args: &MissingArgs, global: &Global) -> anyhow::Result<Ended> 
     } else {
         let style = Style { color: settings::colored(&settings, out.is_terminal()) };
         let mut bytes = text::header(&header, "", style);
-        text::missing::list(&mut bytes, &missing, style);
+        text::missing::list(&mut bytes, &missing, checked(&run), style);
         bytes
     };
     out.write_all(&bytes)?;
     out.finish()?;
     Ok(Ended::with(run.end(&trailer, known.outcome), whole))
+}
+
+/// Returns the numbers of classes of the program and of its libraries.
+fn checked(run: &Run<'_>) -> Checked {
+    let in_libraries = run.world().classes().filter(|it| it.0.analysed_role() == Role::Lib).count();
+    Checked { classes: run.shown(&mut Trailer::default()).len(), in_libraries }
 }
 
 fn with_hints(run: &Run<'_>, missing: Vec<Missing>) -> Vec<(Missing, Vec<Hint>)> {

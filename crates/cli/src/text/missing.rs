@@ -13,11 +13,25 @@ use crate::text::why::dotted;
 /// The maximum number of names listed on a line; machine-readable formats contain all names.
 const NAMED: usize = 4;
 
-/// Appends the missing classes. The classes that make the most answers imprecise come first.
-pub(crate) fn list(out: &mut Vec<u8>, missing: &[(Missing, Vec<Hint>)], style: Style) {
+/// The numbers of classes that the list of missing classes is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Checked {
+    /// The number of classes of the program, whose names of other classes are checked.
+    pub(crate) classes: usize,
+    /// The number of classes in libraries, whose names of other classes are not checked.
+    pub(crate) in_libraries: usize,
+}
+
+/// Appends the missing classes, and what was not checked. The classes that make the most answers imprecise come first.
+pub(crate) fn list(out: &mut Vec<u8>, missing: &[(Missing, Vec<Hint>)], checked: Checked, style: Style) {
     let mut text = String::new();
     if missing.is_empty() {
-        text.push_str("no class is missing: each class that the readable classes name was found\n");
+        let classes = count(checked.classes, "class", "classes");
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "no class is missing that code, supertypes or `throws` clauses of the program ({classes}) name"
+        );
     }
     let mut order: Vec<&(Missing, Vec<Hint>)> = missing.iter().collect();
     order.sort_by_key(|(it, _)| {
@@ -35,9 +49,14 @@ pub(crate) fn list(out: &mut Vec<u8>, missing: &[(Missing, Vec<Hint>)], style: S
         let widened = count(distinct(&|it| &it.widened), "method", "methods");
         let summary =
             format!("// {classes} missing, needed by {needed}; calls in {widened} may run any method");
-        // Writing to a string cannot fail.
         let _ = writeln!(text, "\n{}", style.text(Ink::Dim, &summary));
     }
+    let mut rest = "// not checked: names in annotations and descriptors".to_owned();
+    if checked.in_libraries > 0 {
+        let classes = count(checked.in_libraries, "class", "classes");
+        rest.push_str(&format!("; libraries ({classes}): name a library as an input to check it"));
+    }
+    let _ = writeln!(text, "{}", style.text(Ink::Dim, &rest));
     out.extend(text.as_bytes());
 }
 
