@@ -106,7 +106,11 @@ impl<'a> Run<'a> {
     fn print_containers(&self) {
         for it in &self.world.containers {
             let n = it.classes.len();
-            eprintln!("{:>4} {:>7} {}", it.role.name(), n, it.name);
+            let classes = if n == 1 { "class" } else { "classes" };
+            eprintln!("{:>4} {n:>7} {classes:<7} {}", it.role.name(), it.name);
+            if let Some(text) = it.versions_note() {
+                eprintln!("note: {}: {text}", it.name);
+            }
         }
     }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use test_utils::asm::assemble;
+use test_utils::jar::jar;
 
 /// A program that calls a library, which calls a class that is missing.
 const APP: &str = r"
@@ -189,5 +190,32 @@ fn if_no_class_can_be_read_the_error_is_printed_in_any_case() {
         text(&out.stderr),
         "warning: nowhere: the entry of the class path does not exist and is left out, so its classes are missing\n\
          error: 1 part of the input is left out of the result, which `--strict` does not allow\n"
+    );
+}
+
+#[test]
+fn v_says_which_versions_of_classes_are_taken() {
+    let project = Project::new();
+    let class = assemble(APP).unwrap().remove(0).bytes;
+    let members = [("p/App.class", class.clone()), ("META-INF/versions/11/p/App.class", class)];
+    project.write("mr.jar", &jar("Multi-Release: true\n", &members));
+    project.write("plain.jar", &jar("", &members));
+    let said =
+        |archive: &str, release: &str| project.fine(&["throws", archive, "--release", release, "-v"]).1;
+    assert_eq!(
+        said("mr.jar", "17"),
+        " app       1 class   mr.jar\n\
+         note: mr.jar: taken for this Java release: 1 class from META-INF/versions/11\n"
+    );
+    assert_eq!(
+        said("mr.jar", "8"),
+        " app       1 class   mr.jar\n\
+         note: mr.jar: ignored below META-INF/versions: 1 class, because the class loader of this Java release does not read them\n"
+    );
+    assert_eq!(said("mr.jar", "10"), " app       1 class   mr.jar\n");
+    assert_eq!(
+        said("plain.jar", "17"),
+        " app       1 class   plain.jar\n\
+         note: plain.jar: ignored below META-INF/versions: 1 class, because the manifest does not say `Multi-Release: true`\n"
     );
 }

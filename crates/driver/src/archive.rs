@@ -292,6 +292,9 @@ impl<'a> ArchiveOpener<'a> {
         let names: Vec<&str> =
             candidates.iter().map(|it| it.1.name.get(root.len()..).unwrap_or("")).collect();
         let selection = multi_release::select(&names, versions);
+        let ignored = versions == NO_VERSIONS && root.is_empty();
+        let ignored_versions =
+            names.iter().filter(|it| ignored && it.starts_with(multi_release::VERSIONS)).count();
         if let Some((_, first)) = selection.shadowed.first().and_then(|&it| candidates.get(it)) {
             let what = format!(
                 "class entries with the same name as a later entry: {} (the first is `{}`); \
@@ -341,6 +344,7 @@ impl<'a> ArchiveOpener<'a> {
             platform: role == Role::Jdk,
             loader,
             manifest,
+            ignored_versions,
             prefix: opened.name.clone(),
             store: Store::Zip(opened.zip.clone()),
         }));

@@ -2,6 +2,7 @@
 //! whether it is a class, and the name of the class. The path of a candidate only gives the name under which the JVM
 //! would find the class.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use vfs::identity::EntryIdentity;
 use vfs::jimage::content::{Buffers, MAX_RESOURCE};
 use vfs::jimage::index::Location;
 use vfs::manifest::Manifest;
+use vfs::multi_release::VERSIONS;
 use vfs::naming::member_path;
 
 use crate::image_map::ImageMap;
@@ -39,6 +41,8 @@ pub struct LoadedContainer {
     /// The manifest of the archive, if the container holds the classes at the root of the archive; otherwise an empty
     /// manifest.
     pub manifest: Manifest,
+    /// The number of class candidates below `META-INF/versions` of an archive whose versions are not read.
+    pub(crate) ignored_versions: usize,
     /// The text before the name of an entry in paths that are shown to people: the path of the archive or folder.
     pub(crate) prefix: String,
     pub(crate) store: Store,
@@ -172,6 +176,27 @@ impl LoadedContainer {
     /// `Jdk`, even if the JDK is the analysed program.
     pub fn analysed_role(&self) -> Role {
         if self.platform { Role::Jdk } else { self.role }
+    }
+
+    /// Returns a note about the classes below `META-INF/versions`, which are only for some Java releases: from where they are
+    /// taken, or that they are ignored. `None` if the container has no such classes.
+    pub fn versions_note(&self) -> Option<String> {
+        let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
+        for root in self.classes.iter().map(ClassEntry::root).filter(|it| it.contains(VERSIONS)) {
+            *taken.entry(root.trim_end_matches('/')).or_default() += 1;
+        }
+        let classes = |n: usize| if n == 1 { "class" } else { "classes" };
+        if !taken.is_empty() {
+            let from: Vec<String> =
+                taken.iter().map(|(root, &n)| format!("{n} {} from {root}", classes(n))).collect();
+            return Some(format!("taken for this Java release: {}", from.join(", ")));
+        }
+        let n = self.ignored_versions;
+        let why = match self.manifest.is_multi_release() {
+            true => "the class loader of this Java release does not read them",
+            false => "the manifest does not say `Multi-Release: true`",
+        };
+        (n > 0).then(|| format!("ignored below META-INF/versions: {n} {}, because {why}", classes(n)))
     }
 
     /// Returns the reason why the JVM does not find the class in `bytes`, the content of an entry: the entry is not at

@@ -162,6 +162,7 @@ fn container(at: &At<'_>, classes: Vec<ClassEntry>) -> LoadedContainer {
         platform: at.platform,
         loader: if is_loose { Loader::Other } else { at.loader },
         manifest: Manifest::default(),
+        ignored_versions: 0,
         prefix: at.name.to_owned(),
         store: Store::Files,
     }
@@ -181,6 +182,7 @@ pub(crate) fn single(at: &At<'_>, size: u64, content: Option<Arc<FileContent>>) 
         platform: false,
         loader: Loader::Other,
         manifest: Manifest::default(),
+        ignored_versions: 0,
         prefix: String::new(),
         store: Store::Files,
     }

@@ -78,6 +78,7 @@ pub(crate) fn list(
         platform: true,
         loader: Loader::Other,
         manifest: Manifest::default(),
+        ignored_versions: 0,
         prefix,
         store: Store::Image(map),
     }
