@@ -5,29 +5,66 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use ide::entries::Receivers;
 
-const EXAMPLE: &str = "\
+/// Appends the exit codes to the text at the end of a help page. Each paragraph is one line of the text, because clap wraps
+/// the lines at the width of the terminal.
+macro_rules! page_end {
+    ($text:literal) => {
+        concat!(
+            $text,
+            "\n\nExit codes: 0 success, also if parts of the input could not be read or classes are missing; 2 error in \
+             arguments, configuration or I/O, or with --strict a part of the input that was left out; 101 bug of ajar."
+        )
+    };
+}
+
+const EXAMPLE: &str = page_end!(
+    "\
 Examples:
   ajar cfg app.jar -cp 'lib/*' -m 'shop.Order.total'   the graph of one method, as text
   ajar cfg app.jar --output-format dot | dot -Tsvg -O  a picture of each method
   ajar bir app.jar -m 'shop.*'                         stackless code of the classes of a package
   ajar stats app.war --output-format json              sizes, processor time and memory
 
-Marks in text answers: `!` an exception or error that code which was read may cause, `?` what code that was
-not read may add, `C+` the class C or any of its subclasses, `->` what runs next or may run. The first lines
-of each answer explain the marks that it uses.
+Marks in text answers: `!` an exception or error that code which was read may cause, `?` what code that was not read may \
+add, `C+` the class C or any of its subclasses, `->` what runs next or may run. The first lines of each answer explain the \
+marks that it uses, and name its settings and assumptions.
 
-Exit codes: 0 success, also if parts of the input could not be read; 2 error in arguments, configuration or
-I/O, or with --strict a part of the input that was left out; 101 bug of ajar.";
+VM errors: the first line of each answer names the kinds of errors that it covers besides those that code raises by itself: \
+`initialisation` (such as ExceptionInInitializerError), `linking` (the link errors that follow from present classes; all \
+with --link-errors), and `asynchronous` (with --async-errors).
 
-/// What the marks in text answers about exceptions mean.
-const EXCEPTION_MARKS: &str = "\
-Marks: `!` exceptions that code which was read may throw; `?` exceptions that code which was not read may add;
-`C+` the class C or any of its subclasses. The summary at the end counts the methods by kind of answer.";
+JSON: the schemas in the folder crates/export/schemas of ajar's sources describe the fields."
+);
 
-/// What the marks in text answers about calls mean.
-const CALL_MARKS: &str = "\
-Marks: `->` a method that the call may run; `?>` a method that it may run, depending on missing classes; `?` the call
-may run code that was not read; `!` a link error. The summary at the end counts the methods by kind of answer.";
+/// The end of the help about answers about exceptions: what the marks in text mean.
+const EXCEPTION_MARKS: &str = page_end!(
+    "\
+Marks: `!` exceptions that code which was read may throw; `?` exceptions that code which was not read may add; `C+` the \
+class C or any of its subclasses. The summary at the end counts the methods by kind of answer.
+
+VM errors: the first line of the answer names the kinds of errors that it covers besides those that code raises by itself: \
+`initialisation` (such as ExceptionInInitializerError), `linking` (the link errors that follow from present classes; all \
+with --link-errors), and `asynchronous` (with --async-errors)."
+);
+
+/// The end of the help about answers about calls: what the marks in text mean.
+const CALL_MARKS: &str = page_end!(
+    "\
+Marks: `->` a method that the call may run; `?>` a method that it may run, depending on missing classes; `?` the call may \
+run code that was not read; `!` a link error. The summary at the end counts the methods by kind of answer.
+
+Reflective calls show the members that constants name, and `?` if other code may run."
+);
+
+/// The end of the help about missing classes: the places where their names are searched.
+const MISSING_COUNTED: &str = page_end!(
+    "\
+Checked are the classes that code, supertypes and `throws` clauses of the inputs name. Not checked are the names in \
+annotations and descriptors, and those in libraries: name a library as an input to check it."
+);
+
+/// The end of the help of other commands.
+const OTHER: &str = page_end!("The first lines of each text answer name its settings and assumptions.");
 
 /// Analyses Java programs, also if some of their classes are missing: control-flow graphs, call targets, exceptions.
 ///
@@ -56,18 +93,23 @@ pub(crate) enum Command {
     /// Show why a method may throw an exception, or why a call may run a method.
     #[command(after_help = EXCEPTION_MARKS)]
     Explain(ExplainArgs),
-    /// Show the missing classes, the methods that need them, and the answers that are less precise without them.
+    /// Show the missing classes, the methods that need them, and the methods whose calls are less precise without them.
+    #[command(after_help = MISSING_COUNTED)]
     Missing(MissingArgs),
     /// Keep an answer current while jars and class folders change, and print each change of the answer.
+    #[command(after_help = OTHER)]
     Watch(WatchArgs),
     /// Show the entry points of the program, and whether methods are reached from them.
+    #[command(after_help = OTHER)]
     Entries(EntriesArgs),
     /// Combine graphs that were extracted separately: calls between the parts are linked, and unknown exceptions of
     /// these calls are replaced by the exceptions of the called methods.
     Compose(ComposeArgs),
     /// Show methods as stackless code (BIR).
+    #[command(after_help = OTHER)]
     Bir(BirArgs),
     /// Show the size of the program and the processor time and memory of its analysis.
+    #[command(after_help = OTHER)]
     Stats(StatsArgs),
     /// Show the value and origin of each setting.
     Config(ConfigArgs),
@@ -77,14 +119,15 @@ pub(crate) enum Command {
 
 #[derive(Args, Debug)]
 pub(crate) struct Global {
-    /// Print only the result, without notes and progress.
+    /// Print the result without progress, notes, and the list of what could not be read. The first lines of the result,
+    /// which name its settings, stay.
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
     /// Print more on stderr: the opened containers, and all notes instead of at most 10.
     #[arg(short, long, global = true, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
     /// Exit with code 2 if a part of the input was left out of the result: a class or method that cannot be read, or
-    /// an entry of the class path that does not exist. The result is the same.
+    /// an entry of the class path that does not exist. Missing classes are not counted. The result is the same.
     #[arg(long, global = true)]
     pub(crate) strict: bool,
     /// When to colour text [default: auto, which means on a terminal and without NO_COLOR].
@@ -124,12 +167,13 @@ pub(crate) struct PlatformArgs {
     /// Trust manifests that seal packages: unseen classes are assumed not to be in sealed packages.
     #[arg(long)]
     pub(crate) trust_sealed: bool,
-    /// The JDK whose class library the program uses: its home folder, an image, or `none` [default: JAVA_HOME, else
-    /// the JDK of the `java` on the PATH, else none].
+    /// The JDK whose class library the program uses: its home folder, an image, or `none`. With `none`, the classes of
+    /// the JDK count as missing, so their supertypes are unknown [default: JAVA_HOME, else the JDK of the `java` on the PATH,
+    /// else none].
     #[arg(long, value_name = "HOME")]
     pub(crate) jdk: Option<String>,
-    /// The Java release for which classes are selected in multi-release jars [default: the release of the JDK, else
-    /// 25].
+    /// The Java release that runs the program. It selects classes in multi-release jars, and the rules of the VM and its
+    /// native methods [default: the release of the JDK, else 25].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) release: Option<u16>,
     /// The number of threads [default: one per processor]. The output does not depend on it.
@@ -273,14 +317,16 @@ pub(crate) struct CallsArgs {
     pub(crate) input: InputArgs,
     #[command(flatten)]
     pub(crate) select: SelectArgs,
-    /// Show the calls, in all methods of the program, that may run the selected methods.
+    /// Show the calls, in all methods of the program, that may run the selected methods. Calls in libraries and in the
+    /// JDK are not searched; name a library as an input to search it.
     #[arg(long, requires = "methods")]
     pub(crate) callers: bool,
     #[command(flatten)]
     pub(crate) world: WorldArgs,
-    /// The format of the result [default: text]. `edges` has one line for each edge, with the fields caller, pc,
-    /// callee, kind and note separated by tabs. The callee `?` stands for code that was not read; the note then is the
-    /// cause.
+    /// The format of the result [default: text]. `edges` has one line for each edge, between comment lines that start
+    /// with `#`. Its fields are separated by tabs: caller, pc, callee, kind and note. The kind is as in JSON, such as
+    /// `virtual` or `clinit`. The callee `?` stands for code that was not read; the note then is the cause, such as
+    /// `outside:p/C` for the missing class p.C. The note `possible` means that the edge depends on missing classes.
     #[arg(long, value_name = "FORMAT", value_parser = ["text", "json", "jsonl", "dot", "graphml", "edges"])]
     pub(crate) output_format: Option<String>,
     /// Show only the edges that are in this answer and not in a saved one, or the reverse. The file is an earlier
@@ -309,8 +355,9 @@ pub(crate) struct ExplainArgs {
 /// The exceptions and calls that are explained.
 #[derive(Args, Debug)]
 pub(crate) struct ExplainedArgs {
-    /// The methods to explain, by a pattern like `-m` of other commands. `p.C.m@12` selects the instruction at pc 12:
-    /// the targets of its calls, and the exceptions that it raises, including those that a handler catches.
+    /// The methods to explain. Patterns are `p.C.m(int,java.lang.String)`, `p.C.m`, `p.C`, `p.C.*`, `*Test.test?`, or
+    /// internal names: `p/C.m(I)V`. `p.C.m@12` selects the instruction at pc 12: the targets of its calls, and the
+    /// exceptions that it raises, including those that a handler catches.
     #[arg(short, long = "method", value_name = "PATTERN[@PC]", required = true)]
     pub(crate) method: String,
     /// Explain only exceptions of this class and its subclasses.
@@ -337,7 +384,8 @@ pub(crate) struct WatchArgs {
     /// Clear the terminal each time before changes of the answer are printed.
     #[arg(long)]
     pub(crate) clear: bool,
-    /// Exit after the first update of the answer.
+    /// Exit when the answer was updated after the first change of a file. The answer at the start does not count as an
+    /// update.
     #[arg(long)]
     pub(crate) once: bool,
     /// Check the files for changes at this interval, in milliseconds, instead of waiting for notifications of the
@@ -428,7 +476,8 @@ pub(crate) struct EntriesArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
     /// Show whether the methods that match the pattern are reached, each with a call path from an entry point; may be
-    /// repeated.
+    /// repeated. Patterns are `p.C.m(int,java.lang.String)`, `p.C.m`, `p.C`, `p.C.*`, `*Test.test?`, or internal names:
+    /// `p/C.m(I)V`.
     #[arg(short, long = "method", value_name = "PATTERN")]
     pub(crate) methods: Vec<String>,
     /// The entry points: `app` (the methods that a launcher runs: `main`, agents, services), `library` (the methods
@@ -444,7 +493,7 @@ pub(crate) struct EntriesArgs {
     #[arg(long, requires = "methods")]
     pub(crate) rta: bool,
     /// With `-m`: the classes that may exist besides the inputs, libraries and JDK.
-    #[arg(long, value_enum, default_value_t = WorldArg::Open)]
+    #[arg(long, value_enum, default_value_t = WorldArg::Open, requires = "methods")]
     pub(crate) world: WorldArg,
     /// The format of the result [default: text].
     #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"])]

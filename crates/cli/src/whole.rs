@@ -543,8 +543,11 @@ pub(crate) fn header_of(
 fn assumed_of_platform(release: u16, args: &WorldArgs) -> String {
     let n = n_initialized_before_main(Some(release));
     // Before Java 9, no module tells which classes belong to the boot loader.
-    let assertions = if args.system_assertions || release < 9 { "" } else { "its assertions off and " };
-    format!("the JDK has {assertions}the {n} classes initialised that its VM initialises before `main`")
+    let off = !args.system_assertions && release >= 9;
+    let assertions =
+        if off { "; assertions of classes of the JDK are off (see --system-assertions)" } else { "" };
+    let classes = report::count(n, "class of the JDK is", "classes of the JDK are");
+    format!("{classes} initialised before `main` starts{assertions}")
 }
 
 #[cfg(test)]

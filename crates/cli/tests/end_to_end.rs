@@ -75,7 +75,7 @@ fn a_graph_is_printed_as_blocks() {
     assert_eq!(
         stdout,
         "\
-// ajar 0.1.0: no JDK; release 25; world open; VM errors: init, link
+// ajar 0.1.0: no JDK; release 25; world open; VM errors: initialisation, linking
 // ! may be thrown by code that was read, ? by code that was not; C+ means C or a subclass; -> leads to
 
 shop.Order.average()  Order.java:24-26
@@ -412,7 +412,7 @@ fn methods_of_libraries_are_explained() {
         "{stdout}"
     );
     let (stdout, _) = project.fine(&[&["entries", "app"], &of_library[..]].concat());
-    assert!(stdout.contains("q.L.fail()  (a method of a library)\n  <- unseen code may run"), "{stdout}");
+    assert!(stdout.contains("q.L.fail()  (a method of a library)\n  <- unseen classes may run"), "{stdout}");
     let stderr = project.wrong(&[&["throws", "app"], &of_library[..]].concat());
     assert!(
         stderr.contains("but q.L.fail() of a library does") && stderr.contains("ajar explain"),

@@ -169,6 +169,29 @@ fn an_entry_that_is_no_preset_is_told_the_presets() {
 }
 
 #[test]
+fn entries_say_what_they_leave_out_and_whose_code_runs_a_method() {
+    let project = Project::new();
+    let (list, _) = project.fine(&["entries", "app"]);
+    let end = "\n// 3 entry points; --why says why each is one\n\
+               // not listed: methods that unseen code runs only by way of objects that it gets, such as call-backs and lambda \
+               bodies; -m says whether a method is reached\n";
+    assert!(list.ends_with(end), "{list}");
+    // Without a method, no calls are followed, so the world does not matter.
+    assert!(project.wrong(&["entries", "app", "--world", "closed"]).contains("--help"));
+    let ask = |world: &str| {
+        project.fine(&["entries", "app", "--entry", "p.App.call", "--world", world, "-m", "p.App.lonely"]).0
+    };
+    assert_eq!(
+        ask("open"),
+        "p.App.lonely()\n  <- unseen classes may run the method; --world closed assumes that there are none\n\n"
+    );
+    assert_eq!(
+        ask("closed"),
+        "p.App.lonely()\n  the method is not reached from the entry points, under the assumptions that the first lines name\n\n"
+    );
+}
+
+#[test]
 fn if_no_class_can_be_read_the_error_is_printed_in_any_case() {
     let project = Project::new();
     for command in ["throws", "calls", "missing", "bir", "stats"] {
@@ -218,4 +241,29 @@ fn v_says_which_versions_of_classes_are_taken() {
         " app       1 class   plain.jar\n\
          note: plain.jar: ignored below META-INF/versions: 1 class, because the manifest does not say `Multi-Release: true`\n"
     );
+}
+
+/// The assumptions of an answer are named as such in its first lines.
+#[test]
+fn the_first_lines_name_assumptions_and_errors_of_the_vm() {
+    let project = Project::new();
+    let out = project.run(&["throws", "app", "--async-errors", "--link-errors"]);
+    let stdout = text(&out.stdout);
+    let lines: Vec<&str> = stdout.lines().take(2).collect();
+    assert!(lines[0].ends_with("; VM errors: initialisation, linking, asynchronous"), "{stdout}");
+    assert_eq!(lines[1], "// assumed: errors of linking are counted for classes that are absent too");
+}
+
+/// Each help page says how the command ends, in lines that fit the page.
+#[test]
+fn help_pages_end_with_the_exit_codes() {
+    let commands = ["cfg", "calls", "throws", "explain", "missing", "watch", "entries", "bir", "stats"];
+    for command in commands {
+        let out = Command::new(env!("CARGO_BIN_EXE_ajar")).args([command, "--help"]).output().unwrap();
+        let help = text(&out.stdout);
+        let end = help.rsplit("\n\n").next().unwrap();
+        assert!(end.starts_with("Exit codes: 0 success"), "{command}: {help}");
+    }
+    let sources = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../export/schemas");
+    assert!(sources.join("calls.schema.json").is_file(), "the help names this folder");
 }

@@ -69,7 +69,7 @@ pub(crate) fn run(args: &EntriesArgs, global: &Global) -> anyhow::Result<Ended> 
             bytes = ways_json(&header, &ways, &trailer);
         } else {
             let names = Names(&|it| answers.has_twin(it));
-            text::entries::ways(&mut bytes, &ways, &|it| selected.about(it), (names, style));
+            text::entries::ways(&mut bytes, &ways, &|it| selected.about(it), args.world, (names, style));
         }
         done = Ended::with(known.outcome, whole);
     }

@@ -47,7 +47,7 @@ fn call(out: &mut String, answer: Option<&MethodAnswer>, it: &Call, (names, styl
     let _ = writeln!(out, "  {}{}", style.text(Ink::Dim, &place), what(it, names));
     if !it.glue.is_empty() {
         let names: Vec<String> = it.glue.iter().map(|it| why::dotted(*it)).collect();
-        let text = format!("     through function objects that implement {}", names.join(", "));
+        let text = format!("     receivers may be function objects that implement {}", names.join(", "));
         let _ = writeln!(out, "{}", style.text(Ink::Dim, &text));
     }
     targets(out, "->", Ink::Blue, &it.targets, (names, style));

@@ -5,10 +5,15 @@ use std::fmt::Write;
 use ide::entries::{Entry, EntryReason, Start, WayTo};
 use ide::{Human, MethodName};
 
+use crate::args::WorldArg;
 use crate::report::count;
 use crate::text::names::Names;
 use crate::text::style::{Ink, Style};
 use crate::text::why::dotted;
+
+/// The text about a method that is not reached.
+const UNREACHED: &str =
+    "the method is not reached from the entry points, under the assumptions that the first lines name";
 
 /// Appends entry points, one per line; with `why`, each is followed by a line with its reason.
 pub(crate) fn list(out: &mut Vec<u8>, entries: &[Entry], why: bool, style: Style) {
@@ -23,7 +28,9 @@ pub(crate) fn list(out: &mut Vec<u8>, entries: &[Entry], why: bool, style: Style
     if !entries.is_empty() {
         let n = count(entries.len(), "entry point", "entry points");
         let hint = if why { "" } else { "; --why says why each is one" };
-        let _ = writeln!(text, "\n{}", style.text(Ink::Dim, &format!("// {n}{hint}")));
+        let rest = "// not listed: methods that unseen code runs only by way of objects that it gets, such as call-backs and \
+            lambda bodies; -m says whether a method is reached";
+        let _ = writeln!(text, "\n{}", style.text(Ink::Dim, &format!("// {n}{hint}\n{rest}")));
     }
     if entries.is_empty() {
         text.push_str("no entry point: no method that a launcher runs, and none that unseen code can call\n");
@@ -36,6 +43,7 @@ pub(crate) fn ways(
     out: &mut Vec<u8>,
     ways: &[(MethodName, WayTo)],
     about: &dyn Fn(MethodName) -> &'static str,
+    world: WorldArg,
     (names, style): (Names<'_>, Style),
 ) {
     let mut text = String::new();
@@ -43,11 +51,7 @@ pub(crate) fn ways(
         let place = style.text(Ink::Dim, about(*method));
         let _ = writeln!(text, "{}{place}", style.text(Ink::Bold, &names.of(*method)));
         let Some((start, way)) = way else {
-            let _ = writeln!(
-                text,
-                "  {}\n",
-                style.text(Ink::Dim, "the method is not reached from the entry points")
-            );
+            let _ = writeln!(text, "  {}\n", style.text(Ink::Dim, UNREACHED));
             continue;
         };
         for it in way.iter().rev().skip(1) {
@@ -56,7 +60,12 @@ pub(crate) fn ways(
         let start = match start {
             Start::Entry(why) => format!("entry point: {}", reason(*why)),
             Start::Vm => "the VM runs the method by itself".to_owned(),
-            Start::Outside => "unseen code may run the method".to_owned(),
+            Start::Outside if world == WorldArg::Closed => {
+                "code that was not read may run the method".to_owned()
+            }
+            Start::Outside => {
+                "unseen classes may run the method; --world closed assumes that there are none".to_owned()
+            }
         };
         let _ = writeln!(text, "  <- {start}\n");
     }

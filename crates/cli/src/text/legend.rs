@@ -6,6 +6,10 @@ const EXCEPTIONS: &str =
 /// The marks of calls.
 const CALLS: &str =
     "-> may run; ?> may run, depending on missing classes; ? may run code that was not read; ! link error";
+/// The marks of calls and sets of exceptions together.
+const BOTH: &str = "-> may run; ?> may run, depending on missing classes; \
+    ! exception or link error because of code that was read, ? what code that was not read may run or throw; \
+    C+ means C or a subclass";
 /// The mark of the steps of an explanation.
 const BECAUSE: &str = "<- because of";
 
@@ -26,8 +30,12 @@ pub(crate) fn of(command: &str) -> String {
 
 /// Returns the legend of explanations of calls, of exceptions, or of both.
 pub(crate) fn explanations(calls: bool, exceptions: bool) -> String {
-    let parts = [(calls, CALLS), (exceptions, EXCEPTIONS), (exceptions, BECAUSE)];
-    parts.iter().filter(|it| it.0).map(|it| it.1).collect::<Vec<_>>().join("; ")
+    match (calls, exceptions) {
+        (true, true) => format!("{BOTH}; {BECAUSE}"),
+        (false, true) => format!("{EXCEPTIONS}; {BECAUSE}"),
+        (true, false) => CALLS.to_owned(),
+        (false, false) => String::new(),
+    }
 }
 
 /// Returns the legend of the changes of the answer of a command.

@@ -23,7 +23,8 @@ use style::{Ink, Style};
 /// Returns the lines that precede a result: JDK, release, world, assumptions, and the legend of its marks.
 pub(crate) fn header(header: &Header, legend: &str, style: Style) -> Vec<u8> {
     let jdk = header.jdk.as_deref().unwrap_or("no JDK");
-    let groups = header.vm_error_groups.join(", ");
+    let groups: Vec<&str> = header.vm_error_groups.iter().map(|it| group(it)).collect();
+    let groups = groups.join(", ");
     let profile =
         if header.profile == "jvm" { String::new() } else { format!("profile {}; ", header.profile) };
     let errors = if groups.is_empty() { "none" } else { &groups };
@@ -31,11 +32,21 @@ pub(crate) fn header(header: &Header, legend: &str, style: Style) -> Vec<u8> {
     let mut text =
         format!("// ajar {version}: {jdk}; release {release}; {profile}world {world}; VM errors: {errors}\n");
     for it in &header.assumptions {
-        text.push_str(&format!("// {it}\n"));
+        text.push_str(&format!("// assumed: {it}\n"));
     }
     if !legend.is_empty() {
         text.push_str(&format!("// {legend}\n"));
     }
     text.push('\n');
     style.text(Ink::Dim, &text).into_bytes()
+}
+
+/// Returns the text for a group of errors of the VM.
+fn group(name: &str) -> &str {
+    match name {
+        "init" => "initialisation",
+        "link" => "linking",
+        "async" => "asynchronous",
+        it => it,
+    }
 }

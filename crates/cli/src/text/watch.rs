@@ -99,7 +99,9 @@ fn reaches(it: Reaches) -> String {
     match it {
         Reaches::Target(it) => format!(" -> {}", Human(it)),
         Reaches::Possible(it) => format!(" ?> possibly {}", Human(it)),
-        Reaches::Glue(it) => format!(" through function objects that implement {}", dotted(it)),
+        Reaches::Glue(it) => {
+            format!(" on receivers that may be function objects that implement {}", dotted(it))
+        }
         Reaches::Error(it) => format!(" ! {}", dotted(it)),
         Reaches::Open(it) => format!(" -> anywhere: {}", why(it, PLAIN)),
         Reaches::Nothing => String::new(),
