@@ -1,5 +1,5 @@
-//! Methods that are analysed for exact values of their parameters: `ajar throws` says of `test-data/contexts/Contexts.java`
-//! what comments in the source say, and a JVM lets out the same.
+//! Methods that are analysed for exact values of their parameters: what they let out according to `ajar throws` is what
+//! comments in `test-data/contexts/Contexts.java` say, and a JVM lets out the same.
 //!
 //! A comment behind a method is `-> classes` (exactly these come out), `at least classes` (these come out, and the answer
 //! may have more) or `not run`.

@@ -93,3 +93,51 @@ pub(super) struct RuntimeObjects {
     /// any interface by a method handle.
     pub(super) functions: bool,
 }
+
+impl RuntimeObjects {
+    /// Returns the kinds of `self` and of `other`.
+    pub(super) fn with(self, other: Self) -> Self {
+        RuntimeObjects {
+            proxies: self.proxies || other.proxies,
+            around_handles: self.around_handles || other.around_handles,
+            functions: self.functions || other.functions,
+        }
+    }
+}
+
+/// The methods that create proxies of interfaces: pairs of a class and a method name, or `*` for all methods of the
+/// class.
+const MAKERS: [(&str, &str); 7] = [
+    ("java/beans/EventHandler", "create"),
+    ("java/lang/management/ManagementFactory", "newPlatformMXBeanProxy"),
+    ("java/lang/reflect/Proxy", "*"),
+    ("java/rmi/Naming", "*"),
+    ("java/rmi/registry/Registry", "*"),
+    ("javax/management/JMX", "*"),
+    ("javax/management/MBeanServerInvocationHandler", "*"),
+];
+/// The class whose methods create objects that implement an interface by a method handle.
+const AROUND_HANDLES: &str = "java/lang/invoke/MethodHandleProxies";
+/// The class whose methods link function objects. The dynamic call sites of lambdas name it without an instruction that
+/// calls it.
+const LINKS_FUNCTIONS: &str = "java/lang/invoke/LambdaMetafactory";
+
+/// Returns the classes whose methods create objects of classes that are made at run time.
+pub(super) fn makers() -> impl Iterator<Item = ClassName> {
+    let names = MAKERS.iter().map(|it| it.0).chain([AROUND_HANDLES, LINKS_FUNCTIONS]);
+    names.map(|it| ClassName::new(it.as_bytes()))
+}
+
+/// Returns the kinds of objects that a call of this method creates and whose classes exist only at run time.
+pub(super) fn made_by_call(method: MethodRef) -> RuntimeObjects {
+    let it = method.get();
+    let class = it.class.bytes();
+    let makes = |&(maker, name): &(&str, &str)| {
+        class == maker.as_bytes() && (name == "*" || it.name.bytes() == name.as_bytes())
+    };
+    RuntimeObjects {
+        proxies: MAKERS.iter().any(makes),
+        around_handles: class == AROUND_HANDLES.as_bytes(),
+        functions: class == LINKS_FUNCTIONS.as_bytes(),
+    }
+}

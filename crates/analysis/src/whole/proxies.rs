@@ -22,36 +22,14 @@ use program::outline::Method;
 
 use super::actions::{Called, all_actions};
 use super::dispatch::Dispatch;
-use super::implicit::{RuntimeObjects, handler_invoke};
+use super::implicit::{RuntimeObjects, handler_invoke, made_by_call};
 use super::lattice::{Exceptions, Filter};
 use super::sites::{DispatchId, Site};
 use super::tables::CallTable;
 use crate::summary::CodeSummary;
 
-/// The methods that create proxies of interfaces: pairs of a class and a method name, or `*` for all methods of the
-/// class.
-const MAKERS: [(&str, &str); 7] = [
-    ("java/beans/EventHandler", "create"),
-    ("java/lang/management/ManagementFactory", "newPlatformMXBeanProxy"),
-    ("java/lang/reflect/Proxy", "*"),
-    ("java/rmi/Naming", "*"),
-    ("java/rmi/registry/Registry", "*"),
-    ("javax/management/JMX", "*"),
-    ("javax/management/MBeanServerInvocationHandler", "*"),
-];
-/// The class whose methods create objects that implement an interface by a method handle.
-const AROUND_HANDLES: &str = "java/lang/invoke/MethodHandleProxies";
-/// The class whose methods link function objects. The dynamic call sites of lambdas name it without an instruction that
-/// calls it.
-const LINKS_FUNCTIONS: &str = "java/lang/invoke/LambdaMetafactory";
 /// The access flag `ACC_ANNOTATION` of annotation interfaces (JVMS §4.1).
 const ANNOTATION: u16 = 0x2000;
-
-/// Returns the classes whose methods create objects of classes that are made at run time.
-pub(super) fn makers() -> impl Iterator<Item = ClassName> {
-    let names = MAKERS.iter().map(|it| it.0).chain([AROUND_HANDLES, LINKS_FUNCTIONS]);
-    names.map(|it| ClassName::new(it.as_bytes()))
-}
 
 /// Marks the dispatches whose receivers may be proxies, or objects that implement an interface by a method handle.
 /// The targets of the dispatches must be computed before this function is called.
@@ -106,10 +84,7 @@ pub(super) fn made_at_run_time(calls: &CallTable, fuel: &mut Fuel<'_>) -> Result
         fuel.spend(1)?;
         if calls.classes.hierarchy.role(id.class) != Role::Jdk {
             fuel.spend(code.summary.items.len() as u32)?;
-            let made = made_by(std::iter::once((id, code)));
-            acc.proxies |= made.proxies;
-            acc.around_handles |= made.around_handles;
-            acc.functions |= made.functions;
+            acc = acc.with(made_by(std::iter::once((id, code))));
         }
     }
     Ok(acc)
@@ -117,26 +92,7 @@ pub(super) fn made_at_run_time(calls: &CallTable, fuel: &mut Fuel<'_>) -> Result
 
 /// Returns the kinds of objects that the methods `codes` create and whose classes exist only at run time.
 pub(super) fn made_by<'a>(codes: impl Iterator<Item = (MethodId, &'a CodeSummary)>) -> RuntimeObjects {
-    let mut acc = RuntimeObjects::default();
-    for method in codes.flat_map(|it| named(it.1)) {
-        let it = method.get();
-        let makes = |&(class, name): &(&str, &str)| {
-            it.class.bytes() == class.as_bytes() && (name == "*" || it.name.bytes() == name.as_bytes())
-        };
-        acc.proxies |= MAKERS.iter().any(makes);
-        acc.around_handles |= it.class.bytes() == AROUND_HANDLES.as_bytes();
-        acc.functions |= it.class.bytes() == LINKS_FUNCTIONS.as_bytes();
-    }
-    acc
-}
-
-/// Returns whether a body creates objects of classes that are made at run time.
-pub(super) fn makes_objects(code: &CodeSummary) -> bool {
-    named(code).any(|it| {
-        let class = it.class().bytes();
-        let names = MAKERS.iter().map(|it| it.0).chain([AROUND_HANDLES, LINKS_FUNCTIONS]);
-        names.into_iter().any(|it| it.as_bytes() == class)
-    })
+    codes.flat_map(|it| named(it.1)).fold(RuntimeObjects::default(), |acc, it| acc.with(made_by_call(it)))
 }
 
 /// Returns which of the kinds of objects in `made` may be receivers of the dispatch.

@@ -8,9 +8,9 @@ use program::outline::{Method, Outline};
 use rustc_hash::FxHashMap;
 
 use crate::summary::{ClassSummary, CodeSummary, MethodSummary};
-use crate::whole::actions::{MadeObject, Raises, all_actions};
+use crate::whole::actions::{Called, MadeObject, Raises, all_actions};
+use crate::whole::implicit::{RuntimeObjects, made_by_call};
 use crate::whole::promises::{Promised, promises};
-use crate::whole::proxies::makes_objects;
 
 /// The classes that the code of one class names, in separate lists for the ways in which the names are used.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -63,7 +63,6 @@ impl Named {
         for (method, code) in outline.methods.iter().zip(&summary.methods) {
             if let MethodSummary::Known(code) = code {
                 acc.code(code);
-                acc.makes_objects |= makes_objects(code);
                 acc.parameters(method, code.summary.used_parameters);
             }
         }
@@ -77,6 +76,9 @@ impl Named {
     fn code(&mut self, code: &CodeSummary) {
         for action in all_actions(code) {
             action.method().into_iter().for_each(|it| self.class(it.class()));
+            if let Some(Called::Instruction(_, it) | Called::OnThis(_, it)) = action.calls {
+                self.makes_objects |= made_by_call(it) != RuntimeObjects::default();
+            }
             if let Some(what) = action.initializes {
                 self.class(match what {
                     Initialized::Class(it) | Initialized::ClassOrAbove(it) | Initialized::Implemented(it) => {
