@@ -142,6 +142,7 @@ fn every_line_keeps_the_schema() {
             "glue",
             "method",
             "missing",
+            "nothing",
             "open",
             "possible",
             "target",

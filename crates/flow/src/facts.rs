@@ -8,7 +8,7 @@ use crate::discharge::Proof;
 use crate::initializers::{self, OwnClass, without_initializer};
 use crate::locks::{Locks, locks};
 use crate::proving::{self, proofs, proofs_of_raised};
-use crate::reflected::{ReflectiveCall, Variable, handle_accesses, reflective_calls};
+use crate::reflected::{ReflectiveCall, Variable, handle_accesses, may_reflect, reflective_calls};
 use crate::thrown::{Term, thrown};
 
 /// Facts that follow from one method's body and its own class file. Two methods have equal facts if their bodies are
@@ -100,11 +100,13 @@ pub fn method_facts<'a>(
 ) -> MethodFacts {
     // Most methods are short and lack most of the instructions that facts are about.
     let (mut asserts, mut throws, mut monitors, mut inits) = (false, false, false, false);
+    let mut reflects = false;
     for instr in body.instrs.values() {
         asserts |= matches!(instr, Instr::Assert(_));
         throws |= matches!(instr, Instr::Throw(_));
         monitors |= matches!(instr, Instr::MonitorEnter(_) | Instr::MonitorExit(_));
         inits |= matches!(instr, Instr::MayInit(_));
+        reflects |= matches!(instr, Instr::Call(_, _, method, _) if may_reflect(method.class()));
     }
     let all = wanted == Wanted::All;
     let own = (!class.is_interface).then_some(class.name);
@@ -122,7 +124,7 @@ pub fn method_facts<'a>(
             Box::default()
         },
         asserting: asserting(body),
-        reflective: reflective_calls(body, code).into(),
-        accesses: handle_accesses(body, code).into(),
+        reflective: if reflects { reflective_calls(body, code).into() } else { Box::default() },
+        accesses: if reflects { handle_accesses(body, code).into() } else { Box::default() },
     }
 }

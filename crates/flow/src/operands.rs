@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use bir::body::{Body, Expr, ExprId, Instr, InstrId, Place, Var, instr_id, ordinal};
-use classfile::descriptor::Kind;
+use classfile::descriptor::{FieldType, Kind};
 use classfile::names::{ClassName, MethodRef};
 use rustc_hash::FxHashSet;
 
@@ -59,65 +59,54 @@ impl<'a> Definitions<'a> {
             Instr::Call(_, kind, method, operands) => {
                 let operands = body.operands(operands);
                 let (receiver, arguments) = operands.split_at(usize::from(kind.has_receiver()));
-                self.add(0, receiver.iter().copied(), |_| None, &mut acc);
-                self.arguments(method, receiver.len(), arguments, &mut acc);
+                self.add(0, receiver, None, &mut acc);
+                self.add(receiver.len(), arguments, Some(method), &mut acc);
             }
             Instr::New(_, constructor, arguments) => {
-                self.arguments(constructor, 1, body.operands(arguments), &mut acc);
+                self.add(1, body.operands(arguments), Some(constructor), &mut acc);
             }
-            Instr::Throw(value) => self.add(0, [value].into_iter(), |_| None, &mut acc),
+            Instr::Throw(value) => self.add(0, &[value], None, &mut acc),
             _ => {}
         }
         acc.into()
     }
 
-    fn arguments(
-        &mut self,
-        method: MethodRef,
-        first: usize,
-        arguments: &[ExprId],
-        acc: &mut Vec<(u8, Operand)>,
-    ) {
-        if arguments.is_empty() {
-            return;
-        }
-        let Some(ty) = method.descriptor().method_type() else { return };
-        let declared: Vec<Option<ClassName>> =
-            ty.params().map(|it| it.class().filter(|it| !it.is_array())).collect();
-        self.add(first, arguments.iter().copied(), |i| declared.get(i).copied().flatten(), acc);
-    }
-
-    /// Adds what is known of the operands with the indices from `first` on. `declared` returns the class that the
-    /// descriptor of the call gives for an operand.
+    /// Adds what is known of the operands with the indices from `first` on, which are arguments of `method` if it is given.
     fn add(
         &mut self,
         first: usize,
-        operands: impl Iterator<Item = ExprId>,
-        declared: impl Fn(usize) -> Option<ClassName>,
+        operands: &[ExprId],
+        method: Option<MethodRef>,
         acc: &mut Vec<(u8, Operand)>,
     ) {
-        for (i, e) in operands.enumerate() {
+        for (i, &e) in operands.iter().enumerate() {
+            let Some(found) = self.operand(e, 0) else { continue };
             // The callee knows as much from its own descriptor.
-            let says_nothing = |it: &Operand| match *it {
-                Operand::Made(class) | Operand::Final(class) => declared(i) == Some(class) && is_final(class),
+            let says_nothing = match found {
+                Operand::Made(class) | Operand::Final(class) => {
+                    is_final(class) && method.and_then(|it| declared(it, i)) == Some(class)
+                }
                 Operand::Function(_) | Operand::Parameter(_) => false,
             };
-            let found = self.operand(e, 0).filter(|it| !says_nothing(it));
-            acc.extend(found.and_then(|it| Some((u8::try_from(first + i).ok()?, it))));
+            if let Ok(index) = u8::try_from(first + i)
+                && !says_nothing
+            {
+                acc.push((index, found));
+            }
         }
     }
 
     fn operand(&mut self, e: ExprId, depth: usize) -> Option<Operand> {
         let body = self.body;
-        let of_class = |class: Option<ClassName>| class.filter(|&it| is_final(it)).map(Operand::Final);
-        let static_class = |descriptor: classfile::names::Descriptor| {
-            of_class(descriptor.field_type().and_then(|it| it.class()))
-        };
+        let of_type = |it: Option<FieldType<'_>>| final_class(it?).map(Operand::Final);
         match body.exprs[e] {
             Expr::Str(_) => Some(Operand::Made(well_known().string)),
             Expr::Class(_) => Some(Operand::Made(well_known().class)),
-            Expr::Cast(class, inner) => self.operand(inner, depth + 1).or_else(|| of_class(Some(class))),
-            Expr::Field(_, field) | Expr::Static(field) => static_class(field.descriptor()),
+            Expr::Cast(class, inner) => {
+                let of_class = || is_final(class).then_some(Operand::Final(class));
+                self.operand(inner, depth + 1).or_else(of_class)
+            }
+            Expr::Field(_, field) | Expr::Static(field) => of_type(field.descriptor().field_type()),
             Expr::Var(var) if var.kind() == Kind::Ref && depth < MAX_DEPTH => {
                 let id = match self.definition(var)? {
                     Definition::Entry(parameter) => return Some(Operand::Parameter(parameter)),
@@ -127,16 +116,12 @@ impl<'a> Definitions<'a> {
                     Instr::Assign(_, value) => self.operand(value, depth + 1),
                     Instr::New(_, constructor, _) => Some(Operand::Made(constructor.class())),
                     Instr::Alloc(_, class) => Some(Operand::Made(class)),
-                    Instr::Call(_, _, method, _) => {
-                        of_class(method.descriptor().method_type()?.ret().and_then(|it| it.class()))
-                    }
+                    Instr::Call(_, _, method, _) => of_type(method.descriptor().method_type()?.ret()),
                     Instr::CallDynamic(_, site, _) => {
                         let dynamic = body.dynamics.get(site as usize)?;
                         match dynamic_site(dynamic).function {
                             Some(_) => Some(Operand::Function(site)),
-                            None => {
-                                of_class(dynamic.descriptor.method_type()?.ret().and_then(|it| it.class()))
-                            }
+                            None => of_type(dynamic.descriptor.method_type()?.ret()),
                         }
                     }
                     _ => None,
@@ -228,6 +213,18 @@ fn parameter(body: &Body, slot: u16) -> Option<u8> {
         at += u32::from(it.kind().words());
     }
     None
+}
+
+/// Returns the class that the descriptor of a method gives for an argument; `None` for an array or a primitive type.
+fn declared(method: MethodRef, index: usize) -> Option<ClassName> {
+    method.descriptor().method_type()?.params().nth(index)?.class().filter(|it| !it.is_array())
+}
+
+/// Returns the class of a variable of this type, if the class is one of those of `java.lang` that are final in each release.
+fn final_class(ty: FieldType<'_>) -> Option<ClassName> {
+    // Names are interned only if they may be in the list.
+    let is_of_java_lang = ty.0.starts_with(b"Ljava/lang/");
+    if is_of_java_lang { ty.class().filter(|it| is_final(*it)) } else { None }
 }
 
 /// Returns whether the class is one of those of `java.lang` that are final in each release.

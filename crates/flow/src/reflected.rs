@@ -75,6 +75,13 @@ impl Variable {
     }
 }
 
+/// Returns whether methods of this class make reflective calls or access variables.
+pub fn may_reflect(class: ClassName) -> bool {
+    let known = &*CLASSES;
+    let all = [known.class, known.handle, known.lookup, known.var_handle, known.method, known.constructor];
+    all.contains(&class)
+}
+
 /// Returns the reflective calls of a body that use classes or members which constants name, ascending by instruction.
 /// `class` returns the code of the body's class.
 pub fn reflective_calls<'a>(body: &'a Body, class: &'a dyn Fn() -> &'a ClassCode) -> Vec<ReflectiveCall> {
@@ -142,6 +149,8 @@ struct Classes {
     lookup: ClassName,
     var_handle: ClassName,
     constants: ClassName,
+    method: ClassName,
+    constructor: ClassName,
 }
 
 static CLASSES: LazyLock<Classes> = LazyLock::new(|| {
@@ -153,6 +162,8 @@ static CLASSES: LazyLock<Classes> = LazyLock::new(|| {
         lookup: class("java/lang/invoke/MethodHandles$Lookup"),
         var_handle: class("java/lang/invoke/VarHandle"),
         constants: class("java/lang/invoke/ConstantBootstraps"),
+        method: class("java/lang/reflect/Method"),
+        constructor: class("java/lang/reflect/Constructor"),
     }
 });
 
