@@ -19,6 +19,10 @@ class Constants {
 
         final void own(String it) { }
 
+        static void over(String it) { }
+
+        static void over(Object it) { }
+
         void open() { }
     }
 
@@ -130,6 +134,38 @@ class Constants {
     }
 
     static void change(Class<?>[] types) { }
+
+    /** Either class may be in the array. */
+    static void ofStores(Object on, boolean which) throws Exception {
+        Class<?>[] types = new Class<?>[1];
+        types[0] = String.class;
+        if (which) {
+            types[0] = Object.class;
+        }
+        Target.class.getDeclaredMethod("over", types).invoke(on, ""); // -> Constants$Target.over(Ljava/lang/String;)V Constants$Target.over(Ljava/lang/Object;)V
+    }
+
+    /** Null becomes a part of the name, and there is no class of that name. */
+    static void ofNull(boolean which) throws Exception {
+        String end = which ? null : "Target";
+        Class.forName("Constants$" + end); // -> Constants$Target.<clinit>()V | open
+    }
+
+    /** Runs the method of the superclass, which no receiver selects. */
+    static class Special extends Base {
+        @Override
+        void run() { }
+
+        void ofSpecial() throws Throwable {
+            MethodHandles.lookup().findSpecial(Base.class, "run", MethodType.methodType(void.class), Special.class)
+                .invoke(this); // open
+        }
+    }
+
+    abstract static class Base {
+        void run() { }
+    }
+
 
     static void ofBuilder(StringBuilder other) throws Exception {
         StringBuilder name = new StringBuilder("Constants$Target");

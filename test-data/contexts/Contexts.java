@@ -58,6 +58,17 @@ class Contexts {
         }
     }
 
+    /** Passes its argument on to a method of its own. */
+    static class Relay {
+        void relay(Act it, int n) {
+            then(it, n);
+        }
+
+        void then(Act it, int n) {
+            it.act(n);
+        }
+    }
+
     abstract static class Template {
         Template(int n) {
             step(n);
@@ -161,6 +172,7 @@ class Contexts {
     static void template(int n) { if (n != 2) { new Steps(n).all(n + 1); } } // -> A
     static void guardedA(int n) { guarded(new ThrowsA(), n); } // -> A
     static void guardedB(int n) { guarded(new ThrowsB(), n); } // -> B
+    static void relayed(int n) { new Relay().relay(new ThrowsA(), n); } // -> A
     static void raised(int n) { raise(new D()); } // -> D
     static void changes(int n) { reassigned(new Quiet(), n); } // at least B
 

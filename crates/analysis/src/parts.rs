@@ -283,15 +283,21 @@ impl<'a> ClassParts<'a> {
     /// Returns the code of all methods of the class that can be read.
     fn class_code(&self, boots: &Bootstraps<'_, 'a>) -> ClassCode {
         let mut scratch = bir::lower::Scratch::default();
-        let mut bodies = Vec::new();
+        let (mut bodies, mut is_complete) = (Vec::new(), true);
         for it in self.file.methods() {
-            let Ok(Some(code)) = it.code() else { continue };
-            bodies.extend(lower(&self.file, boots, &it, &code, &mut scratch).map(|it| it.body));
+            let body = it.code().and_then(|code| {
+                code.map(|code| lower(&self.file, boots, &it, &code, &mut scratch)).transpose()
+            });
+            match body {
+                Ok(it) => bodies.extend(it.map(|it| it.body)),
+                Err(_) => is_complete = false,
+            }
         }
         let is_constant = |it: &MemberInfo<'_, '_>| {
             it.flags.is_static() && it.flags.is_final() && it.attributes().find(b"ConstantValue").is_none()
         };
-        let constants = self.file.fields().filter(is_constant);
+        // Code that cannot be read may store other values.
+        let constants = self.file.fields().filter(|it| is_complete && is_constant(it));
         let class = self.head.class;
         ClassCode::new(
             bodies,

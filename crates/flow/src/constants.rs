@@ -107,6 +107,8 @@ pub(crate) struct Search<'a> {
     asked: usize,
     /// Whether the values that were found since this flag was set are all values that exist at run time.
     pub(crate) is_all: bool,
+    /// Whether null was among the strings that were found since this flag was cleared.
+    has_null: bool,
 }
 
 /// A definition of a value: what computes the value.
@@ -123,7 +125,15 @@ impl<'a> Search<'a> {
     /// Prepares a search from `body`. `class` returns the code of the body's class.
     pub(crate) fn new(body: &'a Body, class: &'a dyn Fn() -> &'a ClassCode) -> Self {
         let reaching = Reaching::new(body);
-        Search { body, reaching, class, others: FxHashMap::default(), asked: 0, is_all: true }
+        Search {
+            body,
+            reaching,
+            class,
+            others: FxHashMap::default(),
+            asked: 0,
+            is_all: true,
+            has_null: false,
+        }
     }
 
     /// Returns the place of an instruction of the body where the search began.
@@ -301,7 +311,7 @@ impl<'a> Search<'a> {
             let depth = depth + 1;
             match found {
                 Found::Expr(Expr::Str(text)) => acc.push(text.bytes().to_vec()),
-                Found::Expr(Expr::Null) => {}
+                Found::Expr(Expr::Null) => self.has_null = true,
                 Found::Call(method, operands) => {
                     let it = method.get();
                     match (it.name.bytes(), operands) {
@@ -313,8 +323,11 @@ impl<'a> Search<'a> {
                             let right = self.strings(at, right, depth);
                             acc.extend(self.concatenated(&left, &right));
                         }
-                        (b"intern" | b"toString" | b"valueOf", &[of]) if it.class == known.string => {
+                        (b"intern" | b"toString", &[of]) if it.class == known.string => {
                             acc.extend(self.strings(at, of, depth));
+                        }
+                        (b"valueOf", &[of]) if it.class == known.string => {
+                            acc.extend(self.texts(at, of, depth));
                         }
                         (b"trim", &[of]) if it.class == known.string => {
                             acc.extend(self.strings(at, of, depth).iter().map(|it| trimmed(it)));
@@ -332,6 +345,15 @@ impl<'a> Search<'a> {
             }
         }
         self.limit(acc)
+    }
+
+    /// Returns the texts of a string where null becomes the text `null`, as in a concatenation.
+    fn texts(&mut self, at: At, e: ExprId, depth: usize) -> Vec<Vec<u8>> {
+        let had_null = std::mem::take(&mut self.has_null);
+        let mut texts = self.strings(at, e, depth);
+        texts.extend(self.has_null.then(|| b"null".to_vec()));
+        self.has_null = had_null;
+        texts
     }
 
     /// Returns the values of a concatenation by `StringConcatFactory`. In the recipe, a character 1 stands for an operand
@@ -353,7 +375,7 @@ impl<'a> Search<'a> {
         for byte in recipe {
             let next = match byte {
                 1 => match operands.next() {
-                    Some(&it) => self.strings(at, it, depth),
+                    Some(&it) => self.texts(at, it, depth),
                     None => self.lose(),
                 },
                 2 => match constants.next() {
@@ -573,7 +595,11 @@ impl<'a> Search<'a> {
             let Expr::Int(index) = body.exprs[index] else { return self.lose() };
             let mut classes = self.classes(At { instr, ..made }, value, depth + 1);
             let class = classes.pop().filter(|_| classes.is_empty())?;
-            *elements.get_mut(usize::try_from(index).ok()?)? = Some(class);
+            let element = elements.get_mut(usize::try_from(index).ok()?)?;
+            // Of two stores, either may be the last.
+            if element.replace(class).is_some() {
+                return self.lose();
+            }
         }
         Some(elements.into_iter().collect::<Option<Vec<Vec<u8>>>>()?.concat())
     }

@@ -27,8 +27,8 @@ pub enum Operand {
     Parameter(u8),
 }
 
-/// What is known of the operands of one instruction: pairs of the operand's index and what is known, ascending. Operands
-/// of which nothing is known are left out. The receiver of a call, if it has one, is operand 0; the value that `throw`
+/// What is known of the operands of one instruction: pairs of the operand's index and what is known, ascending. Unknown
+/// operands are left out. The receiver of a call, if it has one, is operand 0; the value that `throw`
 /// throws, too.
 pub type Operands = Box<[(u8, Operand)]>;
 

@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use bir::body::{Body, Expr, ExprId, Instr, InstrId};
-use classfile::bootstrap::{HandleKind, Loadable};
+use classfile::bootstrap::{HandleKind, Loadable, MethodHandle};
 use classfile::names::{ClassName, MethodRef, Name, is_reflective};
 
 use crate::constants::{At, ClassCode, Found, Search, class_name, class_of_name, parameters};
@@ -230,7 +230,10 @@ fn members(search: &mut Search<'_>, at: At, e: ExprId, depth: usize) -> Vec<Refl
             Found::Call(method, operands) => (method.get(), operands),
             Found::Expr(Expr::Null) => continue,
             Found::Expr(Expr::MethodHandle(it)) => {
-                match constant_handle(search.body(at), it) {
+                let body = search.body(at);
+                let handle = body.handles.get(it as usize);
+                search.is_all &= handle.is_some_and(|it| it.kind != HandleKind::InvokeSpecial);
+                match handle.and_then(constant_handle) {
                     Some(it) => acc.push(it),
                     None => search.is_all = false,
                 }
@@ -256,6 +259,7 @@ fn members(search: &mut Search<'_>, at: At, e: ExprId, depth: usize) -> Vec<Refl
             (b"findVirtual" | b"findStatic" | b"findSpecial", &[_, class, name, of_type, ..])
                 if method.class == known.lookup =>
             {
+                search.is_all &= !is_special(method.name);
                 let types = search.optional(|it| it.method_type(at, of_type, depth));
                 acc.extend(methods(search, at, (class, name), types.as_deref(), depth));
             }
@@ -266,6 +270,7 @@ fn members(search: &mut Search<'_>, at: At, e: ExprId, depth: usize) -> Vec<Refl
             (b"unreflect" | b"unreflectSpecial" | b"unreflectConstructor", &[_, of, ..])
                 if method.class == known.lookup =>
             {
+                search.is_all &= !is_special(method.name);
                 acc.extend(members(search, at, of, depth));
             }
             // These make a handle that calls nothing but the first one.
@@ -290,8 +295,13 @@ fn members(search: &mut Search<'_>, at: At, e: ExprId, depth: usize) -> Vec<Refl
     search.limit(acc)
 }
 
-fn constant_handle(body: &Body, index: u32) -> Option<Reflected> {
-    let handle = body.handles.get(index as usize)?;
+/// Returns whether a look-up of this name makes a handle that runs the method itself, as `super` does, not one that the
+/// receiver selects.
+fn is_special(name: Name) -> bool {
+    matches!(name.bytes(), b"findSpecial" | b"unreflectSpecial")
+}
+
+fn constant_handle(handle: &MethodHandle) -> Option<Reflected> {
     let member = handle.member.get();
     let types = || Some(Name::new(parameters(member.descriptor.bytes())?));
     match handle.kind {

@@ -334,13 +334,11 @@ pub fn summary(body: &Body, facts: &MethodFacts, scratch: &mut Scratch) -> Summa
     summary
 }
 
-/// The maximum number of different lists of operands in one summary. Of calls beyond them, no operand is known.
-const MAX_OPERANDS: usize = 256;
-
 /// A summary under construction.
 struct Summarizer<'s> {
     contexts: Vec<Context>,
     operands: Vec<Operands>,
+    operands_seen: FxHashMap<Operands, u32>,
     used_parameters: u64,
     by_rows: FxHashMap<Box<[u32]>, u32>,
     /// The exception-table rows that were last searched in `contexts`, as indices into the exception table, and the
@@ -359,6 +357,7 @@ impl<'s> Summarizer<'s> {
         Summarizer {
             contexts: vec![Context::default()],
             operands: vec![Operands::default()],
+            operands_seen: FxHashMap::default(),
             used_parameters: 0,
             by_rows: FxHashMap::default(),
             last: (Box::default(), 0),
@@ -425,15 +424,15 @@ impl<'s> Summarizer<'s> {
                 self.uses(it);
             }
         }
-        if self.operands.len() > MAX_OPERANDS {
+        if it.is_empty() {
             return 0;
         }
-        let known = self.operands.iter().position(|known| *known == it);
-        let index = known.unwrap_or_else(|| {
+        let next = self.operands.len() as u32;
+        let index = *self.operands_seen.entry(it.clone()).or_insert(next);
+        if index == next {
             self.operands.push(it);
-            self.operands.len() - 1
-        });
-        index as u32
+        }
+        index
     }
 
     fn uses(&mut self, parameter: u8) {

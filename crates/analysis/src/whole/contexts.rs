@@ -66,7 +66,8 @@ pub(super) fn choice(
         Called::Instruction(..) => None,
         Called::Access(_) | Called::Dynamic(_) | Called::Handle(..) => return None,
     };
-    let operands = receiver.map(|it| (0, it)).into_iter().chain(operands.iter().copied());
+    let others = operands.iter().copied().filter(|it| receiver.is_none() || it.0 != 0);
+    let operands = receiver.map(|it| (0, it)).into_iter().chain(others);
     let mut values = [None; 8];
     let mut n = 0;
     for (index, operand) in operands {

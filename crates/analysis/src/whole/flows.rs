@@ -123,7 +123,9 @@ impl Flows<'_> {
         match operand.and_then(|it| exact(self.calls, place.frame, it.1)) {
             Some(Exact::Class(it)) => {
                 let exact = ex.universe.exact(self.calls.classes.hierarchy.name(it));
-                Value::known(ex.universe.meet(cone, exact))
+                // Whether the class is below the other may depend on absent classes.
+                let both = ex.universe.meet(cone, exact);
+                Value::known(if ex.universe.is_nothing(both) { cone } else { both })
             }
             Some(Exact::Function(_)) | None => Value::known(cone),
         }

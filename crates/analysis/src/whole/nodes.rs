@@ -6,7 +6,7 @@ use program::hierarchy::ClassId;
 use program::members::MethodId;
 use rustc_hash::FxHashMap;
 
-use super::sites::{DispatchId, FunctionSiteId, Node};
+use super::sites::{DispatchId, Frame, FunctionSiteId, Node};
 
 /// The numbering of the nodes in the system of inclusions. When the program is first solved, its nodes are numbered
 /// in the order of their kinds: methods, initialisers, function objects, dispatches, handlers, the node for loading.
@@ -90,7 +90,9 @@ impl Nodes {
     pub(super) fn id(&self, node: Node) -> NodeId {
         self.find(node).unwrap_or_else(|| {
             always_assert::never!("the node was never added to the table of nodes, so it has no id");
-            NodeId::from_index(0)
+            // A method lets out what it lets out in any context.
+            let general = Frame::of_node(node).and_then(|it| self.find(Node::Method(it.id)));
+            general.unwrap_or(NodeId::from_index(0))
         })
     }
 

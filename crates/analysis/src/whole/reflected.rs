@@ -41,10 +41,11 @@ pub(super) fn named(hierarchy: &Hierarchy, it: Reflected) -> Named {
         Reflected::Constructor(class, types) => {
             let Some(class) = hierarchy.class(class) else { return Named { absent: Some(class), ..acc } };
             let outline = hierarchy.outline(class);
+            // A method handle may initialise a class before it refuses to create an object.
+            acc.initialized.push(class);
             if outline.flags.is_abstract() || outline.flags.is_interface() {
                 return acc;
             }
-            acc.initialized.push(class);
             acc.made = Some(class);
             let constructors = outline.methods.iter().enumerate();
             let fitting = constructors.filter(|it| it.1.name.bytes() == b"<init>" && takes(it.1, types));

@@ -151,7 +151,8 @@ fn resolves(calls: &CallTable, caller: ClassId, source: Source) -> Resolves {
         Source::Call(kind, method) | Source::CallOnThis(kind, method) => {
             method_calls_loader(calls, caller, kind, method)
         }
-        Source::Access(_) => false,
+        // The class VarHandle is resolved, and the types of the arguments.
+        Source::Access(_) => true,
         // The class was already resolved when the object was created.
         Source::Construct(method) => may_be_private(calls, caller, CallKind::Special, method),
         Source::Initialize(what) => match what {
