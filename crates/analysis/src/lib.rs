@@ -3,6 +3,7 @@
 //! [`facts`] is the base: the stackless bodies of one class and the facts that follow from the class
 //! alone. Each query is a few lines around a pure function, which one-shot runs call without a database.
 
+mod annotated;
 pub mod answers;
 pub mod current;
 pub mod db;

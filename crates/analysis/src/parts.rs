@@ -24,6 +24,8 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use program::names::{MethodName, Text};
 
+use crate::annotated::annotated_classes;
+
 /// The header of a class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClassHead {
@@ -179,6 +181,11 @@ impl<'a> ClassParts<'a> {
     /// When the name of a supertype or member cannot be read.
     pub fn outline(&self) -> Result<Outline> {
         outline_of(&self.file)
+    }
+
+    /// Returns the classes that values of annotations name, each once.
+    pub fn annotated(&self) -> Box<[ClassName]> {
+        annotated_classes(&self.file)
     }
 
     /// Returns the names of the methods in file order.

@@ -11,8 +11,9 @@ use std::sync::Arc;
 use classfile::module::Module;
 use flow::fuel::Cancelled;
 use program::input::{ClassFile, Container, patched};
-use program::outline::class_outline;
+use program::outline::outline_of;
 
+use crate::annotated::annotated_classes;
 use crate::current::Propagated;
 use crate::db::Db;
 use crate::facts::{Code, parsed};
@@ -38,7 +39,8 @@ use crate::whole::record::ClassRecord;
 pub fn record(db: &dyn program::db::Db, class: ClassFile) -> Option<ClassRecord> {
     let parsed = parsed(db, class).as_ref().ok()?;
     let bytes = class.bytes(db);
-    let outline = class_outline(bytes).ok()?;
+    let file = classfile::class::ClassFile::parse(bytes).ok()?;
+    let outline = outline_of(&file).ok()?;
     let module = outline.flags.is_module().then(|| Module::read(bytes).ok().flatten()).flatten();
     let mut scratch = Scratch::default();
     let mut of = |code: &Code| match code {
@@ -47,7 +49,11 @@ pub fn record(db: &dyn program::db::Db, class: ClassFile) -> Option<ClassRecord>
         Code::Known(code) => MethodSummary::Known(Box::new(code_summary(code, &mut scratch))),
     };
     let methods = parsed.facts.methods.iter().map(|it| of(&it.code)).collect();
-    Some(ClassRecord::new(Arc::new(outline), Arc::new(ClassSummary { methods }), module))
+    Some(ClassRecord::new(
+        Arc::new(outline),
+        Arc::new(ClassSummary { methods, annotated: annotated_classes(&file) }),
+        module,
+    ))
 }
 
 /// Returns the records of the readable classes of a container, in the order of the container.

@@ -11,6 +11,9 @@ use crate::parts::{MethodCode, MethodPart, Scratch};
 pub struct ClassSummary {
     /// The summary of each method, in file order.
     pub methods: Box<[MethodSummary]>,
+    /// The classes that values of annotations in the class file name: enums by their constants, and classes by class
+    /// constants. Each is listed once.
+    pub annotated: Box<[ClassName]>,
 }
 
 /// The summary of one method's code, or the reason why there is no summary.

@@ -84,6 +84,19 @@ impl<'c, 'a> Attributes<'c, 'a> {
         self.pool.name(PoolIndex(index)).ok()
     }
 
+    /// Returns the values in the annotations that reflective code can read at run time: those of `RuntimeVisible…`
+    /// attributes, also of parameters, types and record components, and of `AnnotationDefault`. A value that cannot be
+    /// read is dropped, together with the values after it in the same attribute.
+    pub fn visible_values(self) -> Vec<Value> {
+        let mut acc = Vec::new();
+        for it in self.into_iter().flatten() {
+            let mut r = Reader::new(&self.pool.bytes()[..it.offset + it.content.len()], it.offset, "4.7.16");
+            // An error ends the list of values.
+            let _ = visible(self.pool, it.name, &mut r, &mut acc);
+        }
+        acc
+    }
+
     /// Returns all annotations, those of the `RuntimeInvisible…` attributes included. An annotation that cannot be
     /// read or nests too deeply is dropped, together with the annotations after it in the same attribute.
     pub fn annotations(self) -> Vec<Annotation> {
@@ -146,6 +159,60 @@ pub enum Value {
     Annotation(Box<Annotation>),
     /// An array of values.
     Array(Box<[Value]>),
+}
+
+/// Adds the values of the annotations in the attribute `name`, whose content `r` reads.
+fn visible(pool: &Pool<'_>, name: &[u8], r: &mut Reader<'_>, acc: &mut Vec<Value>) -> Result<()> {
+    match name {
+        b"RuntimeVisibleAnnotations" => values_of(pool, r, acc),
+        b"RuntimeVisibleParameterAnnotations" => (0..r.u1()?).try_for_each(|_| values_of(pool, r, acc)),
+        b"RuntimeVisibleTypeAnnotations" => (0..r.u2()?).try_for_each(|_| {
+            skip_target(r)?;
+            let is_of = annotation(pool, r, 0)?;
+            acc.extend(is_of.elements.into_iter().map(|it| it.1));
+            Ok(())
+        }),
+        b"AnnotationDefault" => {
+            acc.push(value(pool, r, 0)?);
+            Ok(())
+        }
+        b"Record" => (0..r.u2()?).try_for_each(|_| {
+            r.take(4)?;
+            let attributes = Attributes::at(pool, r.pos());
+            skip_attributes(r)?;
+            acc.extend(attributes.visible_values());
+            Ok(())
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn values_of(pool: &Pool<'_>, r: &mut Reader<'_>, acc: &mut Vec<Value>) -> Result<()> {
+    for _ in 0..r.u2()? {
+        acc.extend(annotation(pool, r, 0)?.elements.into_iter().map(|it| it.1));
+    }
+    Ok(())
+}
+
+/// Moves `r` past the part of a type annotation that tells which type is annotated (JVMS §4.7.20.1, §4.7.20.2).
+fn skip_target(r: &mut Reader<'_>) -> Result<()> {
+    let at = r.pos();
+    let target = r.u1()?;
+    let len = match target {
+        0x00 | 0x01 | 0x16 => 1,
+        0x10..=0x12 | 0x17 | 0x42..=0x46 => 2,
+        0x13..=0x15 => 0,
+        0x40 | 0x41 => 6 * r.u2()? as usize,
+        0x47..=0x4B => 3,
+        _ => {
+            let fault = Fault::OtherAt("unknown target of a type annotation:", target.into());
+            return Err(Malformed::new(at, "4.7.20", fault));
+        }
+    };
+    r.take(len)?;
+    let steps = r.u1()?;
+    r.take(2 * steps as usize)?;
+    Ok(())
 }
 
 fn annotation(pool: &Pool<'_>, r: &mut Reader<'_>, depth: u32) -> Result<Annotation> {

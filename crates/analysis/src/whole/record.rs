@@ -131,7 +131,7 @@ pub fn class_record_of(
 fn joined(bytes: &[u8], parts: &ClassParts<'_>, methods: Vec<MethodSummary>) -> Result<ClassRecord> {
     let outline = parts.outline()?;
     let module = if outline.flags.is_module() { Module::read(bytes)? } else { None };
-    let summary = ClassSummary { methods: methods.into() };
+    let summary = ClassSummary { methods: methods.into(), annotated: parts.annotated() };
     Ok(ClassRecord::new(Arc::new(outline), Arc::new(summary), module))
 }
 

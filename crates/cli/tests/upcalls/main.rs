@@ -31,19 +31,7 @@ const UNREACHED: &[(&str, &str)] = &[
         "metafactory",
         "function objects that code links by itself may implement any interface; the calls are open",
     ),
-    (
-        "derived class",
-        "known fault: classes that code gets from array objects and method types do not count as handed on",
-    ),
     ("proxy", "`InvocationHandler.invokeDefault` may run any default method; the call is open"),
-    (
-        "annotation",
-        "known fault: no rule for constants of enums that only annotations name, which the JDK initialises",
-    ),
-    (
-        "service",
-        "known fault: providers are made only where `ServiceLoader.load` itself has a constant as its argument",
-    ),
 ];
 
 /// The random programs of one question to ajar. Programs of different parts cannot hide one another's faults.

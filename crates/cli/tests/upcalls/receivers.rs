@@ -204,9 +204,22 @@ impl Maker {
             "(A) H.class.getAnnotations()[0]",
             "H.class.getDeclaredField(\"field\").getAnnotation(A.class)",
             "(A) H.class.getDeclaredMethod(\"method\", int.class).getParameterAnnotations()[0][0]",
+            "(A) H.class.getDeclaredMethod(\"method\", int.class).getParameters()[0].getAnnotations()[0]",
+            "R.class.getRecordComponents()[0].getAnnotation(A.class)",
+            "H.class.getAnnotatedSuperclass().getAnnotation(T.class).value()",
             "H.class.getAnnotationsByType(A.class)[0]",
         ]);
+        if get.starts_with('R') {
+            self.add(&format!("    record R{h}({use_} int x) {{ }}"));
+        }
+        if get.starts_with("H.class.getAnnotatedS") {
+            self.add(&format!("    @Retention(RetentionPolicy.RUNTIME) @Target(ElementType.TYPE_USE) @interface T{h} {{ {a} value(); }}"));
+            self.add(&format!("    static class X{h} extends @T{h}({use_}) Object {{ }}"));
+        }
         let get = get
+            .replace("R.c", &format!("R{h}.c"))
+            .replace("T.c", &format!("T{h}.c"))
+            .replace("H.class.getAnnotatedS", &format!("X{h}.class.getAnnotatedS"))
             .replace("H.", &format!("{h}."))
             .replace("A.c", &format!("{a}.c"))
             .replace("(A)", &format!("({a})"));
@@ -248,12 +261,19 @@ impl Maker {
             "ServiceLoader.load(S.class)",
             "ServiceLoader.load(S.class, Main.class.getClassLoader())",
             "loaded(S.class)",
+            "ServiceLoader.load(of).stream().map(ServiceLoader.Provider::get).toList()",
+            "ServiceLoader.load((Class<?>) held.get(0))",
         ]);
         if load.starts_with("loaded") {
             self.helper("    static <T> Iterable<T> loaded(Class<T> it) { return ServiceLoader.load(it); }");
         }
+        let before = match load {
+            it if it.contains("(of)") => format!("Class<{service}> of = {service}.class; "),
+            it if it.contains("held") => format!("List<Class<?>> held = List.of({service}.class); "),
+            _ => String::new(),
+        };
         let load = load.replace("S.c", &format!("{service}.c"));
-        self.item("service", &format!("for (Object it : {load}) go(it);"));
+        self.item("service", &format!("{before}for (Object it : {load}) go(it);"));
     }
 
     fn charset(&mut self) {
@@ -531,6 +551,11 @@ impl Maker {
         let body = self.rng.one([
             "go(C[].class.getComponentType().getDeclaredConstructor().newInstance());",
             "go(new C[0].getClass().getComponentType().newInstance());",
+            "go(new C[1][2].getClass().getComponentType().componentType().newInstance());",
+            "go(componentOf(new C[0]).getDeclaredConstructor().newInstance());",
+            "go(MethodType.methodType(void.class, C.class).parameterList().get(0).newInstance());",
+            "for (Object it : EnumSet.range(E.A, E.B)) go(it);",
+            "EnumMap<E, String> m = new EnumMap<>(Map.of(E.B, \"x\")); for (Object it : m.keySet()) go(it);",
             "go(E[].class.getComponentType().getEnumConstants()[1]);",
             "go(EnumSet.allOf((Class) E[].class.getComponentType()).iterator().next());",
             "go(EnumSet.allOf(E.A.getDeclaringClass()).iterator().next());",
@@ -541,7 +566,14 @@ impl Maker {
         if body.contains("holder") {
             self.helper("    static List<Class<?>> holder(Class<?>... all) { return Arrays.asList(all); }");
         }
+        if body.contains("componentOf") {
+            self.helper(
+                "    static Class<?> componentOf(Object it) { return it.getClass().getComponentType(); }",
+            );
+        }
         let body = body
+            .replace("E,", &format!("{e},"))
+            .replace("E.B", &format!("{e}.B"))
             .replace("C[", &format!("{c}["))
             .replace("C.c", &format!("{c}.c"))
             .replace("E[", &format!("{e}["))

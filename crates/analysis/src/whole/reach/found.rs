@@ -1,10 +1,15 @@
-//! Classes of the platform that its code finds by computed names or by attributes, and of which it then creates
-//! objects: charsets, resource bundles, protocol handlers, handlers of logs, elements of style sheets.
+//! Classes that code of the platform finds without a constant, and of which it then creates objects: by computed names
+//! or by attributes (charsets, resource bundles, protocol handlers, handlers of logs, elements of style sheets), in
+//! annotations, and enums by their constants.
 
 use classfile::names::ClassName;
+use program::hierarchy::{ClassId, Link};
 use program::input::Role;
+use program::members::MethodId;
 use program::members::declared::declared;
+use rustc_hash::FxHashSet;
 
+use super::asked::Question;
 use super::reflection::created;
 use super::search::{Event, Search};
 use crate::whole::reachable::From;
@@ -52,12 +57,24 @@ const FINDERS: [(&str, &str, &str); 20] = [
 /// Adds to the search the classes that a method of the platform finds by computed names, after the search has reached
 /// the method. `event` is the event that the search just processed.
 pub(super) fn happens(search: &mut Search<'_>, event: Event) {
-    let Event::Method(method) = event else { return };
+    let method = match event {
+        Event::Method(it) => it,
+        Event::Made(class, from) => return enum_made(search, class, from),
+        Event::Function(_) | Event::Stream(..) => return,
+    };
     let hierarchy = search.hierarchy();
     if hierarchy.role(method.class) != Role::Jdk {
         return;
     }
     let (class, name) = (hierarchy.name(method.class), declared(hierarchy, method).name);
+    match (class.bytes(), name.bytes()) {
+        (b"java/lang/Class", b"getEnumConstantsShared") => {
+            let waiting = search.asked.ask(Question::EnumConstants);
+            waiting.into_iter().for_each(|(it, from)| values(search, it, from));
+        }
+        (b"sun/reflect/annotation/AnnotationParser", b"parseMemberValue") => annotated(search, method),
+        _ => {}
+    }
     for (owner, start, above) in FINDERS {
         if class.bytes() != owner.as_bytes() || !name.bytes().starts_with(start.as_bytes()) {
             continue;
@@ -70,6 +87,45 @@ pub(super) fn happens(search: &mut Search<'_>, event: Event) {
             if is_of_programs || hierarchy.role(it) == Role::Jdk {
                 created(search, it, From::Method(method));
             }
+        }
+    }
+}
+
+/// Adds to the search what runs when code of the platform reads annotations: it gets the constants of enums and the
+/// classes that the annotations name. `method` is the code that reads.
+fn annotated(search: &mut Search<'_>, method: MethodId) {
+    let (calls, hierarchy) = (search.calls, search.hierarchy());
+    let named = calls.classes.summaries.iter().flat_map(|it| &it.annotated);
+    let classes: FxHashSet<ClassName> = named.copied().collect();
+    let mut classes: Vec<ClassId> = classes.into_iter().filter_map(|it| hierarchy.class(it)).collect();
+    // The order must not depend on the hash set.
+    classes.sort_unstable();
+    classes.into_iter().for_each(|it| created(search, it, From::Method(method)));
+}
+
+/// If the created object is the constant of an enum, adds to the search what the platform runs to find all constants,
+/// once it asks for them. `from` is how control reaches the code that creates the object.
+fn enum_made(search: &mut Search<'_>, class: ClassId, from: From) {
+    let hierarchy = search.hierarchy();
+    // A constant with a body has a class of its own below the enum.
+    let above = match hierarchy.super_class(class) {
+        Some(Link::Present(it)) => Some(it),
+        _ => None,
+    };
+    let is_enum =
+        |it: &ClassId| hierarchy.outline(*it).super_class.is_some_and(|it| it.bytes() == b"java/lang/Enum");
+    if let Some(of) = [Some(class), above].into_iter().flatten().find(is_enum)
+        && search.asked.add(Question::EnumConstants, of, from)
+    {
+        values(search, of, from);
+    }
+}
+
+/// Adds to the search the method `values` of an enum.
+fn values(search: &mut Search<'_>, class: ClassId, from: From) {
+    for (index, it) in search.hierarchy().outline(class).methods.iter().enumerate() {
+        if it.name.bytes() == b"values" && it.descriptor.bytes().starts_with(b"()") {
+            search.method(MethodId::new(class, index), from);
         }
     }
 }

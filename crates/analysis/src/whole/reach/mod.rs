@@ -9,6 +9,7 @@
 //! The same search with all classes as receivers ([`Receivers::Any`]) finds what class hierarchy analysis reaches. It
 //! leaves the targets of calls as they are.
 
+mod asked;
 pub mod entries;
 mod found;
 mod made;

@@ -1,11 +1,14 @@
 //! What reflective code of the platform runs because reached code names classes: bootstrap methods, and code that gets
 //! class objects and creates objects of these classes or initialises them.
 
+use classfile::names::ClassName;
 use flow::functional::known_bootstraps;
 use flow::passed::Passed;
-use program::hierarchy::ClassId;
+use program::hierarchy::{ClassId, Hierarchy};
+use program::input::Role;
 use program::members::MethodId;
 
+use super::asked::{Question, questions};
 use super::search::{Event, Search};
 use crate::summary::MethodSummary;
 use crate::whole::reachable::From;
@@ -37,7 +40,17 @@ pub(super) fn happens(search: &mut Search<'_>, event: Event) {
     if !code.dynamics.is_empty() {
         bootstraps(search, from);
     }
-    code.summary.passed.iter().for_each(|it| passed(search, *it, from));
+    code.summary.passed.iter().for_each(|it| passed(search, method.class, *it, from));
+    if is_of_program(&calls.classes.hierarchy, method.class) {
+        if code.summary.passed.contains(&Passed::UnknownService) {
+            for (class, from) in search.asked.ask(Question::Service) {
+                providers(search, class, from);
+            }
+        }
+        for question in questions(code) {
+            search.asked.ask(question).into_iter().for_each(|(class, from)| created(search, class, from));
+        }
+    }
     for it in &code.summary.reflected {
         let it = named(search.hierarchy(), *it);
         it.initialized.into_iter().for_each(|it| search.initialize(it, from));
@@ -61,22 +74,52 @@ fn bootstraps(search: &mut Search<'_>, from: From) {
     }
 }
 
-/// Adds to the search the code that may run because reached code hands a class to other code, which may initialise
-/// the class or create its objects by reflection. `from` is how control reaches the code that passes the class.
-fn passed(search: &mut Search<'_>, it: Passed, from: From) {
+/// Adds to the search the code that may run because reached code of the class `by` gives a class to other code, which may
+/// initialise the class or create its objects by reflection. `from` is how control reaches the code that passes the class.
+fn passed(search: &mut Search<'_>, by: ClassId, it: Passed, from: From) {
     let hierarchy = search.hierarchy();
-    let Some(class) = hierarchy.class(it.class) else { return };
-    if it.is_service || is_used_service(search, it) {
-        hierarchy.subtypes(class).into_iter().for_each(|it| provider(search, it, from));
-        return;
+    let is_of_program = is_of_program(hierarchy, by);
+    let (name, question) = match it {
+        Passed::Constant(name) => (name, Question::Service),
+        Passed::Service(name) => {
+            return hierarchy.class(name).into_iter().for_each(|it| providers(search, it, from));
+        }
+        Passed::Elements(name) => (name, Question::Elements),
+        Passed::MethodType(name) => (name, Question::MethodType),
+        Passed::UnknownService => return,
+    };
+    let Some(class) = hierarchy.class(name) else { return };
+    match question {
+        Question::Service => {
+            // Any class may be a service, but a program that loads services does not thereby create objects below each
+            // class that it names.
+            let may_be_service = is_of_program && hierarchy.outline(class).flags.is_abstract();
+            let is_asked = may_be_service && search.asked.add(question, class, from);
+            if is_asked || is_used_service(search, name) {
+                providers(search, class, from);
+            }
+            if !is_used_service(search, name) {
+                created(search, class, from);
+            }
+        }
+        Question::Elements | Question::MethodType => {
+            if is_of_program && search.asked.add(question, class, from) {
+                created(search, class, from);
+            }
+        }
+        Question::EnumConstants => {}
     }
-    created(search, class, from);
+}
+
+/// Returns whether code of this class belongs to the program, not to the platform.
+fn is_of_program(hierarchy: &Hierarchy, class: ClassId) -> bool {
+    hierarchy.role(class) != Role::Jdk
 }
 
 /// Returns whether a module of the platform loads providers of this service.
-fn is_used_service(search: &Search<'_>, it: Passed) -> bool {
+fn is_used_service(search: &Search<'_>, class: ClassName) -> bool {
     let modules = &search.calls.classes.surroundings.modules;
-    modules.iter().any(|module| module.uses.contains(&it.class))
+    modules.iter().any(|module| module.uses.contains(&class))
 }
 
 /// Adds to the search the code that runs if code of unknown intent has the class object of this class: the class may
@@ -94,6 +137,12 @@ pub(super) fn created(search: &mut Search<'_>, class: ClassId, from: From) {
             search.method(MethodId::new(class, index), from);
         }
     }
+}
+
+/// Adds to the search the code that creates the providers of a service. `from` is how control reaches the code that
+/// loads the service.
+fn providers(search: &mut Search<'_>, service: ClassId, from: From) {
+    search.hierarchy().subtypes(service).into_iter().for_each(|it| provider(search, it, from));
 }
 
 /// Adds to the search the code by which `ServiceLoader` creates an object of the class, if the class can be a

@@ -11,6 +11,7 @@ use program::members::MethodId;
 use program::members::declared::{declared, declares_selectable, find_method};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::asked::Asked;
 use crate::summary::MethodSummary;
 use crate::whole::actions::{Action, AnyCode, MadeObject, Raises, actions};
 use crate::whole::dispatch::outcomes::{Offers, ReceiverKind};
@@ -45,6 +46,8 @@ pub(super) struct Search<'a> {
     /// The methods that run once an object of a class is created, by this class.
     pub(super) waiting: FxHashMap<ClassId, Vec<(MethodId, From)>>,
     initialized: FxHashSet<ClassId>,
+    /// What reached code asks other objects about classes.
+    pub(super) asked: Asked,
     /// Whether reached code writes objects to streams, and whether it reads them.
     writes: bool,
     reads: bool,
@@ -69,6 +72,7 @@ impl<'a> Search<'a> {
             functions: FxHashSet::default(),
             waiting: FxHashMap::default(),
             initialized: FxHashSet::default(),
+            asked: Asked::default(),
             writes: false,
             reads: false,
             called: FxHashMap::default(),
