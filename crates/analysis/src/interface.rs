@@ -100,6 +100,11 @@ pub fn is_quiet(hierarchy: &Hierarchy, class: Text) -> bool {
     hierarchy.class(ClassName::new(class.0)).is_some_and(|it| !may_fail(hierarchy, it))
 }
 
+/// Whether the class is one of the program itself, not of a library or of the JDK.
+pub fn is_of_program(hierarchy: &Hierarchy, class: Text) -> bool {
+    hierarchy.class(ClassName::new(class.0)).is_some_and(|it| hierarchy.role(it) == Role::App)
+}
+
 /// Whether the class of the method declares another method with the same name and parameters, but another return
 /// type. Compilers generate such methods as bridges.
 pub fn has_twin(hierarchy: &Hierarchy, method: MethodName) -> bool {

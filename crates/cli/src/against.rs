@@ -11,6 +11,7 @@ use anyhow::{Context, bail};
 use camino::Utf8Path;
 use export::call_edges::settings_lines;
 use export::frame::Header;
+use ide::MethodName;
 use serde_json::Value;
 
 use crate::report::count;
@@ -100,6 +101,15 @@ impl Saved {
     }
 }
 
+impl Edge {
+    /// Returns whether the edge is part of an answer about the methods that `selects` accepts: their calls or, with
+    /// `callers`, the calls that may run them.
+    pub(crate) fn is_about(&self, callers: bool, selects: &dyn Fn(&MethodName) -> bool) -> bool {
+        let method = if callers { &self.callee } else { &self.caller };
+        MethodName::read(method).is_some_and(|it| selects(&it))
+    }
+}
+
 /// Returns the edge in a line of the format `edges`.
 pub(crate) fn edge(line: &str) -> anyhow::Result<Edge> {
     let [caller, _pc, callee, kind, note] = line.split('\t').collect::<Vec<_>>()[..] else {
@@ -144,16 +154,19 @@ fn header_of(value: &Value) -> Vec<String> {
 }
 
 /// The edges that are in an answer and not in a saved one, and the reverse; added up class by class.
-pub(crate) struct Comparison {
+pub(crate) struct Comparison<'a> {
+    /// Tells which edges are compared.
+    is_wanted: &'a dyn Fn(&Edge) -> bool,
     saved: Saved,
     came: BTreeSet<Edge>,
     seen: BTreeSet<Edge>,
 }
 
-impl Comparison {
-    /// Starts a comparison with a saved answer.
-    pub(crate) fn new(saved: Saved) -> Self {
-        Comparison { saved, came: BTreeSet::new(), seen: BTreeSet::new() }
+impl<'a> Comparison<'a> {
+    /// Starts a comparison of the edges that `is_wanted` accepts with those of a saved answer.
+    pub(crate) fn new(mut saved: Saved, is_wanted: &'a dyn Fn(&Edge) -> bool) -> Self {
+        saved.edges.retain(is_wanted);
+        Comparison { is_wanted, saved, came: BTreeSet::new(), seen: BTreeSet::new() }
     }
 
     /// Takes in lines of the format `edges`.
@@ -163,6 +176,9 @@ impl Comparison {
     pub(crate) fn take(&mut self, lines: &[u8]) -> anyhow::Result<()> {
         for line in std::str::from_utf8(lines)?.lines() {
             let edge = edge(line)?;
+            if !(self.is_wanted)(&edge) {
+                continue;
+            }
             if self.saved.edges.remove(&edge) {
                 self.seen.insert(edge);
             } else if !self.seen.contains(&edge) {
@@ -240,7 +256,7 @@ mod tests {
         let mut saved = Saved::default();
         saved.line("A.a()V\t3\tB.b()V\tstatic\t").unwrap();
         saved.line("A.a()V\t6\tC.c()V\tstatic\t").unwrap();
-        let mut comparison = Comparison::new(saved);
+        let mut comparison = Comparison::new(saved, &|_| true);
         comparison.take(b"A.a()V\t9\tB.b()V\tstatic\t\nA.a()V\t12\tB.b()V\tstatic\t\n").unwrap();
         comparison.take(b"A.a()V\t9\tD.d()V\tstatic\t\n").unwrap();
         let text = String::from_utf8(comparison.text(Style { color: false })).unwrap();

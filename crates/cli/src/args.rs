@@ -50,7 +50,7 @@ with --link-errors), and `asynchronous` (with --async-errors)."
 /// The end of the help about answers about calls: what the marks in text mean.
 const CALL_MARKS: &str = page_end!(
     "\
-Marks: `->` a method that the call may run; `?>` a method that it may run, depending on missing classes; `?` the call may \
+Marks: `->` a method that the call may run; `?>` a method that it may run, if a class that was not read inherits it; `?` the call may \
 run code that was not read; `!` a link error. The summary at the end counts the methods by kind of answer.
 
 Reflective calls show the members that constants name, and `?` if other code may run."

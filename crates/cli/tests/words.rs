@@ -172,7 +172,7 @@ fn an_entry_that_is_no_preset_is_told_the_presets() {
 fn entries_say_what_they_leave_out_and_whose_code_runs_a_method() {
     let project = Project::new();
     let (list, _) = project.fine(&["entries", "app"]);
-    let end = "\n// 3 entry points; --why says why each is one\n\
+    let end = "\n// 3 entry points of a library, because a launcher runs no method of the program; --why says why each is one\n\
                // not listed: methods that unseen code runs only by way of objects that it gets, such as call-backs and lambda \
                bodies; -m says whether a method is reached\n";
     assert!(list.ends_with(end), "{list}");
@@ -183,7 +183,7 @@ fn entries_say_what_they_leave_out_and_whose_code_runs_a_method() {
     };
     assert_eq!(
         ask("open"),
-        "p.App.lonely()\n  <- unseen classes may run the method; --world closed assumes that there are none\n\n"
+        "p.App.lonely()\n  <- perhaps classes that were not read run the method; --world closed assumes that there are none\n\n"
     );
     assert_eq!(
         ask("closed"),

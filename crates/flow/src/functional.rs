@@ -89,6 +89,8 @@ pub struct DynamicSite {
     /// The constants that linking the site resolves, without duplicates. Left out are bootstrap methods of the JDK whose
     /// effects are modelled, and types that name no classes but Object and String: resolving these cannot fail.
     pub resolves: Vec<LinkedConstant>,
+    /// The bootstrap methods of the JDK that linking the site runs and whose effects are modelled, without duplicates.
+    pub modelled: Vec<MethodRef>,
     /// What linking or executing the site may run or raise, besides producing a value; without duplicates.
     pub effects: Vec<Effect>,
     /// The function object that the site creates; `None` if the site is not a `LambdaMetafactory` site.
@@ -218,11 +220,6 @@ static BY_METHOD: LazyLock<FxHashMap<MethodRef, Known>> = LazyLock::new(|| {
     KNOWN.iter().map(of).collect()
 });
 
-/// Returns the bootstrap methods of the JDK whose effects are modelled, in no particular order.
-pub fn known_bootstraps() -> impl Iterator<Item = MethodRef> {
-    BY_METHOD.keys().copied()
-}
-
 fn known(handle: MethodHandle) -> Option<Known> {
     if handle.kind != HandleKind::InvokeStatic || handle.interface {
         return None;
@@ -235,8 +232,10 @@ fn add(acc: &mut DynamicSite, it: &Dynamic, depth: u32) {
         return effect(acc, Effect::Unknown(it.bootstrap));
     }
     resolve(acc, LinkedConstant::Type(it.descriptor));
-    if known(it.bootstrap).is_none() {
-        resolve(acc, LinkedConstant::Handle(it.bootstrap));
+    match known(it.bootstrap) {
+        None => resolve(acc, LinkedConstant::Handle(it.bootstrap)),
+        Some(_) if acc.modelled.contains(&it.bootstrap.member) => {}
+        Some(_) => acc.modelled.push(it.bootstrap.member),
     }
     for arg in it.args.iter() {
         match *arg {

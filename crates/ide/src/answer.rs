@@ -49,6 +49,9 @@ pub struct MethodAnswer {
     pub graph: Cfg,
 }
 
+/// The access flag `ACC_ABSTRACT` of a method (JVMS §4.6).
+const ABSTRACT: u16 = 0x0400;
+
 /// A method whose code is missing because it cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FailedMethod {
@@ -118,6 +121,11 @@ impl ClassAnswer {
             selected: 0,
             times: StageTimes::default(),
         }
+    }
+
+    /// Returns whether the method is one of the selected abstract methods.
+    pub fn is_abstract(&self, method: MethodName) -> bool {
+        self.without_code.iter().any(|it| it.0 == method && it.1 & ABSTRACT != 0)
     }
 
     fn add(&mut self, part: MethodPart, graph: impl FnOnce(&MethodCode) -> Cfg) {

@@ -265,6 +265,11 @@ impl ProfileAnswers {
         acc
     }
 
+    /// Whether the class is one of the program itself, not of a library or of the JDK.
+    pub fn is_of_program(&self, class: Text) -> bool {
+        interface::is_of_program(self.hierarchy(), class)
+    }
+
     /// Whether the class of the method declares another method that differs only in its return type, such as a bridge
     /// method.
     pub fn has_twin(&self, method: MethodName) -> bool {

@@ -51,6 +51,18 @@ impl MethodName {
         }
     }
 
+    /// Reads the form in which machine-readable answers name methods: `p/C.m(I)V`. Returns `None` for another text.
+    pub fn read(text: &str) -> Option<Self> {
+        let (owner, descriptor) = text.split_at(text.find('(')?);
+        let (class, name) = owner.rsplit_once('.')?;
+        let [class, name, descriptor] = [class, name, descriptor].map(str::as_bytes);
+        Some(MethodName::of(MethodRef::new(
+            ClassName::new(class),
+            Name::new(name),
+            Descriptor::new(descriptor),
+        )))
+    }
+
     /// Interns the texts of the class, the name and the descriptor, and returns them as one member reference.
     pub fn names(self) -> Member {
         Member {

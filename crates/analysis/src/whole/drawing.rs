@@ -11,6 +11,8 @@ use flow::places::EarlierRows;
 use flow::summary::Access;
 use flow::throwables::well_known;
 use flow::universe::{Masks, SetId};
+use program::hierarchy::ClassId;
+use program::initialization::{Initializer, walk};
 use program::members::{LinkError, MethodId};
 use program::names::{MethodName, Text};
 use rustc_hash::FxHashMap;
@@ -117,7 +119,7 @@ pub(super) fn draw(program: &SolvedProgram, sets: &mut Sets, id: MethodId, code:
 /// Returns the reason to report for open exceptions that another node includes from the node `of`. If `of` is a
 /// dispatch or stands for class loaders, and may itself run unknown code, this is the reason why it may; otherwise,
 /// the reason is that `of` (a method, for example) lets out open exceptions.
-fn nearest(program: &SolvedProgram, of: Node) -> Why {
+fn nearest(program: &SolvedProgram, ex: &Exceptions, of: Node) -> Why {
     match of {
         Node::Method(it) | Node::Context(it, _) => Why::LetsOut(program.calls.classes.name(it)),
         Node::Dispatch(it) => {
@@ -125,7 +127,7 @@ fn nearest(program: &SolvedProgram, of: Node) -> Why {
                 program.calls.dispatches.cause(it).0.and_then(|it| why(&program.calls, OpenCause::Call(it)));
             own.unwrap_or_else(|| Why::LetsOut(MethodName::of(program.calls.dispatches.method(it))))
         }
-        Node::Initializer(it) => Why::Initializer(Text(program.calls.classes.hierarchy.name(it).bytes())),
+        Node::Initializer(it) => initializing(program, ex, it),
         Node::Handler(it, _) | Node::ContextHandler(it, _, _) => Why::Caught(program.calls.classes.name(it)),
         Node::Glue(_) => Why::Function,
         Node::Loading => {
@@ -138,6 +140,31 @@ fn nearest(program: &SolvedProgram, of: Node) -> Why {
                 .and_then(|it| why_call(&program.calls, it));
             own.unwrap_or_else(|| Why::LetsOut(MethodName::of(load_class())))
         }
+    }
+}
+
+/// Returns the reason to report for open exceptions of the initialisation of a class: the absent class whose initialiser
+/// runs then, or a present initialiser that lets out open exceptions.
+fn initializing(program: &SolvedProgram, ex: &Exceptions, class: ClassId) -> Why {
+    let hierarchy = &program.calls.classes.hierarchy;
+    let (mut absent, mut open) = (None, None);
+    walk(
+        hierarchy,
+        class,
+        |_| true,
+        |it| match it {
+            Initializer::Absent(it) => absent = absent.or(Some(it)),
+            Initializer::Present(it)
+                if open.is_none() && !ex.universe.is_nothing(program.lets_out(it).open) =>
+            {
+                open = Some(it);
+            }
+            Initializer::Present(_) => {}
+        },
+    );
+    match open {
+        Some(it) => Why::LetsOut(program.calls.classes.name(it)),
+        None => Why::Initializer(Text(absent.unwrap_or_else(|| hierarchy.name(class)).bytes())),
     }
 }
 
@@ -199,7 +226,7 @@ impl Draw<'_> {
         let program = self.program;
         let of_node = |ex: &Exceptions, value: Value, of: Node| {
             // The reason is computed only if something is open, because that needs names.
-            (value, (!ex.universe.is_nothing(value.open)).then(|| nearest(program, of)))
+            (value, (!ex.universe.is_nothing(value.open)).then(|| nearest(program, ex, of)))
         };
         match flow {
             Flow::Value(value, cause) => (value, cause.and_then(|it| why(&program.calls, it))),

@@ -7,18 +7,19 @@ use camino::Utf8PathBuf;
 use export::form::Format;
 use export::fragment::calls_fragment;
 use export::frame::Header;
-use ide::Call;
 use ide::answer::ClassAnswer;
 use ide::pattern::MethodPattern;
 use ide::profile::ProfileAnswers;
+use ide::{Call, MethodName};
 
-use crate::against::{Comparison, Saved};
+use crate::against::{Comparison, Edge, Saved};
 use crate::args::{CallsArgs, Global, SelectArgs};
 use crate::output::Output;
 use crate::pass::{Maker, Pass};
 use crate::report::{Ended, Outcome};
 use crate::result::{Form, write};
 use crate::run::{Run, patterns};
+use crate::text::calls::Listing;
 use crate::text::names::Names;
 use crate::text::style::{Ink, Style};
 use crate::text::summary::{self, Tally};
@@ -102,10 +103,21 @@ impl Maker for Calls<'_> {
             Form::Text(style) => {
                 // With patterns for targets, the methods that are shown are not all methods.
                 if self.to.is_empty() {
-                    calls.iter().for_each(|it| self.count(&it.2));
+                    for (method, _, calls) in &calls {
+                        match calls.is_empty() && class.is_abstract(*method) {
+                            true => self.tally.add_abstract(),
+                            false => self.count(calls),
+                        }
+                    }
                 }
                 let names = Names(&|it| self.whole.has_twin(it));
-                crate::text::calls::class(out, class, &calls, (names, style));
+                let is_wanted = |it: MethodName| self.to.iter().any(|pattern| pattern.selects(&it));
+                let is_of_program = |it: MethodName| self.whole.is_of_program(it.class);
+                let listing = match self.to.is_empty() {
+                    true => Listing { first: &is_of_program, only_first: false },
+                    false => Listing { first: &is_wanted, only_first: true },
+                };
+                crate::text::calls::class(out, class, &calls, (names, style), listing);
             }
             Form::Document(format) => calls_fragment(out, format, place, &calls),
         }
@@ -133,7 +145,11 @@ pub(crate) fn run(args: &CallsArgs, global: &Global) -> anyhow::Result<Ended> {
     let header = whole::header(&run, "calls", &args.world);
     let pass = Pass::new(&run, &known);
     if let Some(path) = &args.against {
-        let comparison = Comparison::new(Saved::read(path)?);
+        let selected = patterns(&args.select.methods)?;
+        let selects =
+            |it: &MethodName| selected.is_empty() || selected.iter().any(|pattern| pattern.selects(it));
+        let is_wanted = |it: &Edge| it.is_about(args.callers, &selects);
+        let comparison = Comparison::new(Saved::read(path)?, &is_wanted);
         let form = Form::Document(Format::Edges);
         let maker = Calls { form, whole: &whole, to, tally: Tally::default(), callers: Callers::default() };
         let outcome = against(comparison, &maker, (&run, &pass), &header, args.output.output.as_ref())?;
@@ -147,7 +163,7 @@ pub(crate) fn run(args: &CallsArgs, global: &Global) -> anyhow::Result<Ended> {
 
 /// Writes the edges that are in the answer which `maker` makes and not in the saved one, and the reverse.
 fn against(
-    mut comparison: Comparison,
+    mut comparison: Comparison<'_>,
     maker: &Calls<'_>,
     (run, pass): (&Run<'_>, &Pass<'_>),
     header: &Header,

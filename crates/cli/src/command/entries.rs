@@ -57,7 +57,7 @@ pub(crate) fn run(args: &EntriesArgs, global: &Global) -> anyhow::Result<Ended> 
         if json {
             bytes = entries_json(&header, &entries, &trailer);
         } else {
-            text::entries::list(&mut bytes, &entries, args.why, style);
+            text::entries::list(&mut bytes, &entries, (args.why, args.entry.is_empty()), style);
         }
     } else {
         let Loaded { answers: whole, known } = whole::reached(&run, &world)?;

@@ -15,7 +15,7 @@ use crate::settings;
 use crate::text::names::Names;
 use crate::text::sets::TYPES;
 use crate::text::summary::{self, Tally};
-use crate::text::throws::reason;
+use crate::text::throws::{is_nothing, reason};
 use crate::whole::{self, Loaded};
 
 struct Throws<'a> {
@@ -41,9 +41,14 @@ impl Maker for Throws<'_> {
         match self.form {
             Form::Text(style) => {
                 let names = Names(&|it| self.whole.has_twin(it));
-                answers.iter().for_each(|it| self.tally.add(!it.known.is_empty(), reason(it, names)));
+                for it in &answers {
+                    match is_nothing(it) && class.is_abstract(it.method) {
+                        true => self.tally.add_abstract(),
+                        false => self.tally.add(!it.known.is_empty(), reason(it, names)),
+                    }
+                }
                 let describe = &mut |it: &ide::Throws| self.whole.described_throws(&mut work, it, TYPES);
-                crate::text::throws::class(out, &answers, describe, (names, style));
+                crate::text::throws::class(out, class, &answers, describe, (names, style));
             }
             Form::Document(format) => throws_fragment(out, format, place, &answers),
         }

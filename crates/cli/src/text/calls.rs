@@ -5,6 +5,7 @@ use std::fmt::Write;
 use ide::answer::{ClassAnswer, MethodAnswer};
 use ide::{Call, CallWord, MethodName};
 
+use crate::report::count;
 use crate::text::names::Names;
 use crate::text::style::{Ink, Style};
 use crate::text::why;
@@ -18,6 +19,7 @@ pub(crate) fn class(
     class: &ClassAnswer,
     calls: &[(MethodName, Option<&MethodAnswer>, Vec<Call>)],
     (names, style): (Names<'_>, Style),
+    listing: Listing<'_>,
 ) {
     let mut text = String::new();
     for (method, answer, calls) in calls.iter().filter(|it| !it.2.is_empty()) {
@@ -27,14 +29,20 @@ pub(crate) fn class(
         }
         text.push('\n');
         for it in calls {
-            call(&mut text, *answer, it, (names, style));
+            call(&mut text, *answer, it, (names, style), listing);
         }
         text.push('\n');
     }
     out.extend(text.as_bytes());
 }
 
-fn call(out: &mut String, answer: Option<&MethodAnswer>, it: &Call, (names, style): (Names<'_>, Style)) {
+fn call(
+    out: &mut String,
+    answer: Option<&MethodAnswer>,
+    it: &Call,
+    (names, style): (Names<'_>, Style),
+    listing: Listing<'_>,
+) {
     let pc = answer.zip(it.instr).and_then(|(answer, instr)| answer.positions.pc(instr));
     let line = answer.zip(it.instr).and_then(|(answer, instr)| answer.positions.line(instr));
     let mut place = String::new();
@@ -47,11 +55,11 @@ fn call(out: &mut String, answer: Option<&MethodAnswer>, it: &Call, (names, styl
     let _ = writeln!(out, "  {}{}", style.text(Ink::Dim, &place), what(it, names));
     if !it.glue.is_empty() {
         let names: Vec<String> = it.glue.iter().map(|it| why::dotted(*it)).collect();
-        let text = format!("     receivers may be function objects that implement {}", names.join(", "));
+        let text = format!("     may go through function objects that implement {}", names.join(", "));
         let _ = writeln!(out, "{}", style.text(Ink::Dim, &text));
     }
-    targets(out, "->", Ink::Blue, &it.targets, (names, style));
-    targets(out, "?> possibly", Ink::Yellow, &it.possible, (names, style));
+    targets(out, "->", Ink::Blue, &it.targets, (names, style), listing);
+    targets(out, "?>", Ink::Yellow, &it.possible, (names, style), listing);
     for error in &it.errors {
         let _ = writeln!(out, "     {}", style.text(Ink::Red, &format!("! {}", why::dotted(*error))));
     }
@@ -67,13 +75,31 @@ fn targets(
     ink: Ink,
     targets: &[MethodName],
     (names, style): (Names<'_>, Style),
+    listing: Listing<'_>,
 ) {
-    for it in targets.iter().take(TARGETS) {
+    let (mut shown, others): (Vec<MethodName>, Vec<MethodName>) =
+        targets.iter().partition(|it| (listing.first)(**it));
+    if !listing.only_first {
+        shown.extend(others);
+    }
+    shown.truncate(TARGETS);
+    for it in &shown {
         let _ = writeln!(out, "     {}", style.text(ink, &format!("{arrow} {}", names.of(*it))));
     }
-    if let Some(more) = targets.len().checked_sub(TARGETS).filter(|&it| it > 0) {
-        let _ = writeln!(out, "     {}", style.text(ink, &format!("{arrow} and {more} more")));
+    let others = targets.len() - shown.len();
+    if others > 0 {
+        let text = format!("{arrow} and {}", count(others, "other method", "other methods"));
+        let _ = writeln!(out, "     {}", style.text(ink, &text));
     }
+}
+
+/// Which targets of a call are listed, and in which order.
+#[derive(Clone, Copy)]
+pub(crate) struct Listing<'a> {
+    /// Returns whether a target comes before others.
+    pub(crate) first: &'a dyn Fn(MethodName) -> bool,
+    /// Whether the other targets are only counted.
+    pub(crate) only_first: bool,
 }
 
 /// Returns the kind of a call, and the method that the instruction names.

@@ -16,7 +16,8 @@ const UNREACHED: &str =
     "the method is not reached from the entry points, under the assumptions that the first lines name";
 
 /// Appends entry points, one per line; with `why`, each is followed by a line with its reason.
-pub(crate) fn list(out: &mut Vec<u8>, entries: &[Entry], why: bool, style: Style) {
+/// `by_default` tells whether no entry points were named on the command line.
+pub(crate) fn list(out: &mut Vec<u8>, entries: &[Entry], (why, by_default): (bool, bool), style: Style) {
     let mut text = String::new();
     for it in entries {
         // Writing to a string cannot fail.
@@ -27,15 +28,37 @@ pub(crate) fn list(out: &mut Vec<u8>, entries: &[Entry], why: bool, style: Style
     }
     if !entries.is_empty() {
         let n = count(entries.len(), "entry point", "entry points");
+        let is_library = entries.iter().all(|it| is_of_library(it.why));
+        let kind = match (is_library, by_default) {
+            (true, true) => " of a library, because a launcher runs no method of the program",
+            (true, false) => " of a library",
+            (false, _) => "",
+        };
         let hint = if why { "" } else { "; --why says why each is one" };
         let rest = "// not listed: methods that unseen code runs only by way of objects that it gets, such as call-backs and \
             lambda bodies; -m says whether a method is reached";
-        let _ = writeln!(text, "\n{}", style.text(Ink::Dim, &format!("// {n}{hint}\n{rest}")));
+        let _ = writeln!(text, "\n{}", style.text(Ink::Dim, &format!("// {n}{kind}{hint}\n{rest}")));
     }
     if entries.is_empty() {
         text.push_str("no entry point: no method that a launcher runs, and none that unseen code can call\n");
     }
     out.extend(text.as_bytes());
+}
+
+/// Returns whether the method is an entry point because code that uses a library may run it.
+fn is_of_library(why: EntryReason) -> bool {
+    match why {
+        EntryReason::Callable
+        | EntryReason::Constructible
+        | EntryReason::Overridable
+        | EntryReason::Initializer => true,
+        EntryReason::Main(_)
+        | EntryReason::MainObject(_)
+        | EntryReason::MainClass(_)
+        | EntryReason::Agent(_)
+        | EntryReason::Service(_)
+        | EntryReason::Selected => false,
+    }
 }
 
 /// Appends for each method a path of calls to it from an entry point, or that the method is not reached.
@@ -64,7 +87,7 @@ pub(crate) fn ways(
                 "code that was not read may run the method".to_owned()
             }
             Start::Outside => {
-                "unseen classes may run the method; --world closed assumes that there are none".to_owned()
+                "perhaps classes that were not read run the method; --world closed assumes that there are none".to_owned()
             }
         };
         let _ = writeln!(text, "  <- {start}\n");

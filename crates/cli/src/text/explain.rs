@@ -110,7 +110,7 @@ fn call(it: &ExplainedCall, names: Names<'_>) -> Vec<Line> {
     let call = &it.call;
     let mut acc = vec![line(0, None, format!("{pc}{}", crate::text::calls::what(call, names)))];
     for target in &it.targets {
-        let arrow = if target.possible { "?> possibly" } else { "->" };
+        let arrow = if target.possible { "?>" } else { "->" };
         acc.push(line(2, Some(Ink::Blue), format!("{arrow} {}", names.of(target.method))));
         for it in &target.receivers {
             let chain: Vec<String> = it.chain.iter().map(|it| dotted(*it)).collect();

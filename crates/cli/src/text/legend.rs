@@ -4,10 +4,9 @@
 const EXCEPTIONS: &str =
     "! may be thrown by code that was read, ? by code that was not; C+ means C or a subclass";
 /// The marks of calls.
-const CALLS: &str =
-    "-> may run; ?> may run, depending on missing classes; ? may run code that was not read; ! link error";
+const CALLS: &str = "-> may run; ?> may run, if a class that was not read inherits it; ? may run code that was not read; ! link error";
 /// The marks of calls and sets of exceptions together.
-const BOTH: &str = "-> may run; ?> may run, depending on missing classes; \
+const BOTH: &str = "-> may run; ?> may run, if a class that was not read inherits it; \
     ! exception or link error because of code that was read, ? what code that was not read may run or throw; \
     C+ means C or a subclass";
 /// The mark of the steps of an explanation.

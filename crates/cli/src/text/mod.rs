@@ -16,6 +16,7 @@ pub(crate) mod throws;
 pub(crate) mod watch;
 pub(crate) mod why;
 
+use compose::ALL_LINK_ERRORS;
 use export::frame::Header;
 
 use style::{Ink, Style};
@@ -23,7 +24,9 @@ use style::{Ink, Style};
 /// Returns the lines that precede a result: JDK, release, world, assumptions, and the legend of its marks.
 pub(crate) fn header(header: &Header, legend: &str, style: Style) -> Vec<u8> {
     let jdk = header.jdk.as_deref().unwrap_or("no JDK");
-    let groups: Vec<&str> = header.vm_error_groups.iter().map(|it| group(it)).collect();
+    // In other worlds, code of absent classes counts as unknown code.
+    let is_partial = *header.world == *"closed" && header.assumptions.iter().all(|it| it != ALL_LINK_ERRORS);
+    let groups: Vec<&str> = header.vm_error_groups.iter().map(|it| group(it, is_partial)).collect();
     let groups = groups.join(", ");
     let profile =
         if header.profile == "jvm" { String::new() } else { format!("profile {}; ", header.profile) };
@@ -41,9 +44,11 @@ pub(crate) fn header(header: &Header, legend: &str, style: Style) -> Vec<u8> {
     style.text(Ink::Dim, &text).into_bytes()
 }
 
-/// Returns the text for a group of errors of the VM.
-fn group(name: &str) -> &str {
+/// Returns the text for a group of errors of the VM. `is_partial` tells whether link errors because of absent classes
+/// are left out.
+fn group(name: &str, is_partial: bool) -> &str {
     match name {
+        "link" if is_partial => "linking of present classes (of all: --link-errors)",
         "init" => "initialisation",
         "link" => "linking",
         "async" => "asynchronous",

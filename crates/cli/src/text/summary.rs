@@ -46,6 +46,8 @@ struct Counts {
     nothing: usize,
     known: usize,
     open: usize,
+    /// The number of abstract methods, which have no answer of their own.
+    without_code: usize,
     /// For each reason why answers have unknown parts, the number of methods with this reason.
     reasons: FxHashMap<String, usize>,
 }
@@ -66,15 +68,25 @@ impl Tally {
         }
     }
 
+    /// Counts one abstract method.
+    pub(crate) fn add_abstract(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).without_code += 1;
+    }
+
     /// Returns the lines of the summary; no lines if no method was counted.
     pub(crate) fn text(&self, words: Words, style: Style) -> Vec<u8> {
         let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let n = counts.nothing + counts.known + counts.open;
+        let n = counts.nothing + counts.known + counts.open + counts.without_code;
         if n == 0 {
             return Vec::new();
         }
         let part = |n: usize, it: (&str, &str)| format!("{n} {}", if n == 1 { it.0 } else { it.1 });
-        let parts = [(counts.nothing, words.nothing), (counts.known, words.known), (counts.open, words.open)];
+        let parts = [
+            (counts.nothing, words.nothing),
+            (counts.known, words.known),
+            (counts.open, words.open),
+            (counts.without_code, ("is abstract", "are abstract")),
+        ];
         let parts: Vec<String> = parts.into_iter().filter(|it| it.0 > 0).map(|(n, it)| part(n, it)).collect();
         let mut text = format!("// {}: {}\n", count(n, "method", "methods"), parts.join(", "));
         let mut reasons: Vec<(&String, usize)> = counts.reasons.iter().map(|it| (it.0, *it.1)).collect();
@@ -98,6 +110,7 @@ mod tests {
     fn the_commonest_reasons_come_first() {
         let tally = Tally::default();
         tally.add(false, []);
+        tally.add_abstract();
         tally.add(true, []);
         for i in 0..7 {
             let reasons = (i..7).map(|it| format!("reason {it}"));
@@ -107,7 +120,7 @@ mod tests {
         assert_eq!(
             text,
             "\
-// 9 methods: 1 throws nothing, 1 throws only known exceptions, 7 may also throw unknown exceptions
+// 10 methods: 1 throws nothing, 1 throws only known exceptions, 7 may also throw unknown exceptions, 1 is abstract
 //   unknown in 7 methods: reason 6
 //   unknown in 6 methods: reason 5
 //   unknown in 5 methods: reason 4

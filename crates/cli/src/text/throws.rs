@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use ide::answer::ClassAnswer;
 use ide::{Described, Step, Throws};
 
 use crate::text::names::Names;
@@ -12,13 +13,14 @@ use crate::text::{sets, why};
 /// description of the known exceptions.
 pub(crate) fn class(
     out: &mut Vec<u8>,
+    class: &ClassAnswer,
     answers: &[Throws],
     describe: &mut dyn FnMut(&Throws) -> Described,
     (names, style): (Names<'_>, Style),
 ) {
     let mut text = String::new();
     for it in answers {
-        method(&mut text, it, describe, (names, style));
+        method(&mut text, it, class.is_abstract(it.method), describe, (names, style));
     }
     out.extend(text.as_bytes());
 }
@@ -26,6 +28,7 @@ pub(crate) fn class(
 fn method(
     out: &mut String,
     it: &Throws,
+    is_abstract: bool,
     describe: &mut dyn FnMut(&Throws) -> Described,
     (names, style): (Names<'_>, Style),
 ) {
@@ -40,10 +43,16 @@ fn method(
         let because = why::steps(&open.because, names).join(" <- ");
         let _ = writeln!(out, "  {}", style.text(Ink::Yellow, &format!("? {what}: {because}")));
     }
-    if it.known.is_empty() && it.open.is_none() {
-        let _ = writeln!(out, "  {}", style.text(Ink::Dim, "nothing"));
+    if is_nothing(it) {
+        let nothing = if is_abstract { "nothing by itself: the method is abstract" } else { "nothing" };
+        let _ = writeln!(out, "  {}", style.text(Ink::Dim, nothing));
     }
     out.push('\n');
+}
+
+/// Returns whether the method lets no exception out.
+pub(crate) fn is_nothing(it: &Throws) -> bool {
+    it.known.is_empty() && it.open.is_none()
 }
 
 /// Returns the reason why the exceptions of a method have an unknown part; `None` if they have none.

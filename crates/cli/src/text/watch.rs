@@ -98,7 +98,7 @@ fn fact(it: &Fact, added: bool) -> String {
 fn reaches(it: Reaches) -> String {
     match it {
         Reaches::Target(it) => format!(" -> {}", Human(it)),
-        Reaches::Possible(it) => format!(" ?> possibly {}", Human(it)),
+        Reaches::Possible(it) => format!(" ?> {}", Human(it)),
         Reaches::Glue(it) => {
             format!(" on receivers that may be function objects that implement {}", dotted(it))
         }

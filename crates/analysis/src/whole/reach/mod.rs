@@ -66,11 +66,16 @@ pub(super) fn reachable(
 }
 
 fn run(search: &mut Search<'_>, fuel: &mut Fuel<'_>) -> Result<(), Cancelled> {
-    while let Some(event) = search.next() {
-        fuel.spend(32)?;
-        made::happens(search, event);
-        platform::happens(search, event);
-        outside::happens(search, event);
+    loop {
+        while let Some(event) = search.next() {
+            fuel.spend(32)?;
+            made::happens(search, event);
+            platform::happens(search, event);
+            outside::happens(search, event);
+        }
+        if search.bootstraps.is_empty() {
+            return Ok(());
+        }
+        reflection::bootstraps(search);
     }
-    Ok(())
 }

@@ -2,7 +2,6 @@
 //! class objects and creates objects of these classes or initialises them.
 
 use classfile::names::ClassName;
-use flow::functional::known_bootstraps;
 use flow::passed::Passed;
 use program::hierarchy::{ClassId, Hierarchy};
 use program::input::Role;
@@ -37,9 +36,7 @@ pub(super) fn happens(search: &mut Search<'_>, event: Event) {
     if class.bytes().starts_with(b"jdk/internal/module/SystemModules") {
         return;
     }
-    if !code.dynamics.is_empty() {
-        bootstraps(search, from);
-    }
+    search.bootstraps.extend(code.dynamics.iter().flat_map(|it| &it.modelled).map(|it| (*it, from)));
     code.summary.passed.iter().for_each(|it| passed(search, method.class, *it, from));
     if is_of_program(&calls.classes.hierarchy, method.class) {
         if code.summary.passed.contains(&Passed::UnknownService) {
@@ -65,12 +62,14 @@ pub(super) fn happens(search: &mut Search<'_>, event: Event) {
     }
 }
 
-/// Adds to the search the bootstrap methods of the JDK that dynamic call sites and constants run.
-fn bootstraps(search: &mut Search<'_>, from: From) {
-    let hierarchy = search.hierarchy();
-    for it in known_bootstraps() {
-        hierarchy.class(it.class()).into_iter().for_each(|it| search.initialize(it, from));
-        search.named_method(it, from);
+/// Adds to the search the bootstrap methods of the JDK that dynamic call sites and constants of reached code run. They run
+/// much code of the platform that calls methods of any object. The paths to reached methods are easier to understand if
+/// they lead there only where no other path exists, so this happens after all other code has been found.
+pub(super) fn bootstraps(search: &mut Search<'_>) {
+    for (method, from) in std::mem::take(&mut search.bootstraps) {
+        let class = search.hierarchy().class(method.class());
+        class.into_iter().for_each(|it| search.initialize(it, from));
+        search.named_method(method, from);
     }
 }
 

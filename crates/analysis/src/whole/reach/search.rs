@@ -46,6 +46,8 @@ pub(super) struct Search<'a> {
     /// The methods that run once an object of a class is created, by this class.
     pub(super) waiting: FxHashMap<ClassId, Vec<(MethodId, From)>>,
     initialized: FxHashSet<ClassId>,
+    /// The bootstrap methods of the JDK that reached code runs and that the search has not looked at yet.
+    pub(super) bootstraps: Vec<(MethodRef, From)>,
     /// What reached code asks other objects about classes.
     pub(super) asked: Asked,
     /// Whether reached code writes objects to streams, and whether it reads them.
@@ -72,6 +74,7 @@ impl<'a> Search<'a> {
             functions: FxHashSet::default(),
             waiting: FxHashMap::default(),
             initialized: FxHashSet::default(),
+            bootstraps: Vec::new(),
             asked: Asked::default(),
             writes: false,
             reads: false,
