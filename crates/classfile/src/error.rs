@@ -66,7 +66,16 @@ impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.fault {
             Fault::Truncated { need, have } => {
-                write!(f, "{need} bytes are needed from this position on, but only {have} are left")?
+                let needed = if *need == 1 { "byte is" } else { "bytes are" };
+                write!(
+                    f,
+                    "the class file or a part of it is cut off: {need} {needed} needed from this position on, but "
+                )?;
+                match have {
+                    0 => f.write_str("none is left")?,
+                    1 => f.write_str("only 1 is left")?,
+                    _ => write!(f, "only {have} are left")?,
+                }
             }
             Fault::Magic(it) => write!(f, "the file starts with {it:08x} instead of cafebabe")?,
             Fault::Version(it) => write!(f, "major version {it} does not exist")?,
@@ -90,3 +99,27 @@ impl std::error::Error for Malformed {}
 
 /// The result of reading class-file bytes.
 pub type Result<T> = std::result::Result<T, Malformed>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_truncated_file_is_said_to_be_cut_off() {
+        let text = |need, have| Malformed::new(8, "4.1", Fault::Truncated { need, have }).to_string();
+        let begin = "the class file or a part of it is cut off: ";
+        let end = " (at byte 8, JVMS §4.1)";
+        assert_eq!(
+            text(1, 0),
+            format!("{begin}1 byte is needed from this position on, but none is left{end}")
+        );
+        assert_eq!(
+            text(4, 1),
+            format!("{begin}4 bytes are needed from this position on, but only 1 is left{end}")
+        );
+        assert_eq!(
+            text(4, 3),
+            format!("{begin}4 bytes are needed from this position on, but only 3 are left{end}")
+        );
+    }
+}
