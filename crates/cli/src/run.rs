@@ -172,7 +172,7 @@ impl<'a> Run<'a> {
     /// Checks that each pattern selected a method.
     ///
     /// # Errors
-    /// A pattern that selects no method. The error names the method with the most similar name. The trailer is
+    /// A pattern that selects no method. The error names the methods with the most similar names. The trailer is
     /// printed first, as a class that could not be read may have the method.
     pub(crate) fn check_patterns(
         &self,
@@ -204,7 +204,7 @@ impl<'a> Run<'a> {
                 Human(method)
             );
         }
-        Err(NoMatch { pattern: pattern.written.clone(), nearest: nearest.method() }.into())
+        Err(NoMatch { pattern: pattern.written.clone(), nearest }.into())
     }
 }
 

@@ -27,14 +27,14 @@ pub struct EntryRequest {
 }
 
 impl EntryRequest {
-    /// Returns the first pattern that selects no method, with the method whose name is nearest to the pattern.
+    /// Returns the first pattern that selects no method, with the methods whose names are nearest to the pattern.
     /// Returns `None` if each pattern selects a method.
     pub fn unmatched(&self, classes: &ClassTable) -> Option<NoMatch> {
         let methods = || classes.methods().filter(|&it| !of_platform(classes, it)).map(|it| classes.name(it));
         let it = self.patterns.iter().find(|it| !methods().any(|method| it.selects(&method)))?;
         let mut nearest = Nearest::default();
         methods().for_each(|method| nearest.offer(it, &method));
-        Some(NoMatch { pattern: it.written.clone(), nearest: nearest.method() })
+        Some(NoMatch { pattern: it.written.clone(), nearest })
     }
 
     /// Returns the requested entry points among the methods of `classes`. A pattern that selects no method adds no

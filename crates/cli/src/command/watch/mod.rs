@@ -517,7 +517,7 @@ impl<'a> Current<'a> {
         if is_empty {
             return anyhow!("no method matches `{}`: the inputs hold no class", pattern.written);
         }
-        NoMatch { pattern: pattern.written.clone(), nearest: nearest.method() }.into()
+        NoMatch { pattern: pattern.written.clone(), nearest }.into()
     }
 
     /// Makes `done` the current answer. Returns the changes since the previous answer, and the summary of the update,
