@@ -266,3 +266,40 @@ fn help_pages_end_with_the_exit_codes() {
     let sources = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../export/schemas");
     assert!(sources.join("calls.schema.json").is_file(), "the help names this folder");
 }
+
+/// A class that was not read is distinguished from one whose exceptions the method does not let out.
+#[test]
+fn an_exception_that_is_no_class_is_distinguished_from_one_that_is_not_thrown() {
+    let project = Project::new();
+    let throwables = ".class public super java/lang/Throwable\n.super java/lang/Object\n";
+    let special = ".class public super q/Special\n.super java/lang/Throwable\n";
+    for class in [throwables, special].into_iter().flat_map(|it| assemble(it).unwrap()) {
+        project.write(&format!("object/{}.class", class.name), &class.bytes);
+    }
+    let ask = |exception| {
+        [
+            "explain",
+            "app",
+            "-cp",
+            "object",
+            "--world",
+            "closed",
+            "-m",
+            "p.App.lonely",
+            "--exception",
+            exception,
+        ]
+    };
+    assert_eq!(
+        project.wrong(&ask("Special")),
+        "error: `Special` is not a class that ajar has read; did you mean `q.Special`?"
+    );
+    assert_eq!(
+        project.wrong(&ask("java.lang.Foo")),
+        "error: `java.lang.Foo` is not a class that ajar has read"
+    );
+    let none = "no exception of q.Special or its subclasses leaves `p.App.lonely`";
+    assert_eq!(project.fine(&ask("q.Special")).0.trim_end(), none);
+    let json = project.run(&[&ask("q.Special")[..], &["--output-format", "json", "-q"]].concat());
+    assert!(text(&json.stdout).contains(none), "{}", text(&json.stdout));
+}

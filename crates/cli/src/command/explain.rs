@@ -9,7 +9,7 @@ use export::document::Document;
 use export::explain::explanation_fragment;
 use ide::answer::{class_answer, instruction_starts};
 use ide::explain::{Explanation, Scope, Sources};
-use ide::pattern::MethodPattern;
+use ide::pattern::{MethodPattern, nearest_class};
 use ide::profile::ProfileAnswers;
 use ide::{Human, MethodName, PlacedCode, Text};
 use rustc_hash::FxHashMap;
@@ -153,13 +153,20 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Ended> 
         bail!(it);
     }
     let explanations = explanations(reader, &whole, methods, (&wanted, n_receivers(format.is_none())));
+    let mut not_let_out = None;
     let is_all = wanted.exception.is_none() && wanted.targets.is_empty();
     if let Some(pc) = wanted.pc.filter(|_| explanations.is_empty() && is_all) {
         let place = format!("{}@{pc}", wanted.pattern);
         trailer.notes.push((place, "the instruction raises no exception and makes no call".to_owned()));
     } else if explanations.is_empty() {
-        report::print(&trailer, global);
-        bail!(nothing_found(&args.explained, &wanted));
+        if !names_read_class(&run, &wanted) {
+            report::print(&trailer, global);
+            bail!(nothing_found(&run, &args.explained, &wanted));
+        }
+        not_let_out = Some(none_of_class(&args.explained, &wanted));
+        if format.is_some() {
+            trailer.notes.extend(not_let_out.iter().map(|it| (wanted.pattern.to_owned(), it.clone())));
+        }
     }
     let out = Output::open(args.output.output.as_ref())?;
     match format {
@@ -178,6 +185,8 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> anyhow::Result<Ended> 
             let legend = legend_of(&explanations);
             let mut bytes = text::header(&header, &legend, style);
             let names = Names(&|it| whole.has_twin(it));
+            // Writing to a vector cannot fail.
+            let _ = not_let_out.iter().try_for_each(|it| writeln!(bytes, "{it}"));
             text::explain::explanations(&mut bytes, &explanations, &|it| selected.about(it), (names, style));
             out.write_all(&bytes)?;
             out.finish()?;
@@ -224,11 +233,30 @@ fn legend_of(all: &[Explanation]) -> String {
     text::legend::explanations(calls, exceptions)
 }
 
+/// Whether the flag `--exception` names a class of the inputs, of a library or of the JDK. Without this flag, returns
+/// `false`.
+fn names_read_class(run: &Run<'_>, wanted: &Wanted<'_>) -> bool {
+    let Some(class) = wanted.exception else { return false };
+    let path = format!("{class}.class");
+    run.world().classes().any(|it| it.1.path() == path)
+}
+
+/// Returns the sentence that the selected methods do not let out the exceptions of a class.
+fn none_of_class(args: &ExplainedArgs, wanted: &Wanted<'_>) -> String {
+    let class = args.exception.as_deref().unwrap_or("any class");
+    match wanted.pc {
+        Some(pc) => {
+            format!("no exception of {class} or its subclasses is raised at pc {pc} of `{}`", wanted.pattern)
+        }
+        None => format!("no exception of {class} or its subclasses leaves `{}`", wanted.pattern),
+    }
+}
+
 /// Returns the message for flags that select neither an exception nor a call.
-fn nothing_found(args: &ExplainedArgs, wanted: &Wanted<'_>) -> String {
+fn nothing_found(run: &Run<'_>, args: &ExplainedArgs, wanted: &Wanted<'_>) -> String {
     let Wanted { pattern, pc, .. } = wanted;
     let found_none = match (&args.exception, &args.target) {
-        (Some(class), _) => format!("`explain` found no exception of {class} or its subclasses"),
+        (Some(class), _) => return not_read(run, class),
         (None, Some(target)) => format!("`explain` found no call that may run `{target}`"),
         (None, None) => "`explain` found no exception and no call".to_owned(),
     };
@@ -238,6 +266,13 @@ fn nothing_found(args: &ExplainedArgs, wanted: &Wanted<'_>) -> String {
         ),
         None => format!("{found_none} in `{pattern}`"),
     }
+}
+
+/// Returns the message for an exception class that is not among the classes that were read, with a similar class.
+fn not_read(run: &Run<'_>, class: &str) -> String {
+    let names = run.world().classes().map(|it| it.1.path()).filter_map(|it| it.strip_suffix(".class"));
+    let hint = nearest_class(class, names).map(|it| format!("; did you mean `{}`?", it.replace('/', ".")));
+    format!("`{class}` is not a class that ajar has read{}", hint.unwrap_or_default())
 }
 
 fn explanations(
