@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use driver::config::Settings;
 use driver::container::{ClassEntry, LoadedContainer, Scratch};
 use driver::packages::{Closing, settle};
@@ -62,7 +62,7 @@ impl<'a> Run<'a> {
     /// Parses the patterns and opens the inputs.
     ///
     /// # Errors
-    /// A malformed pattern, or an input that cannot be opened.
+    /// A malformed pattern, an input that cannot be opened, or inputs that all have no classes.
     pub(crate) fn open(
         settings: &'a Settings,
         global: &'a Global,
@@ -74,6 +74,9 @@ impl<'a> Run<'a> {
         // Patterns are parsed first, so that a malformed one is reported without opening anything.
         let patterns = patterns(&select.methods)?;
         let mut world = load(&spec)?;
+        if !world.has_program {
+            return Err(no_program(&world));
+        }
         let closing = settle(&mut world, settings)?;
         let run = Run { settings, global, spec, world, closing, patterns, opening: begin.elapsed() };
         if global.verbose {
@@ -206,6 +209,16 @@ impl<'a> Run<'a> {
         }
         Err(NoMatch { pattern: pattern.written.clone(), nearest }.into())
     }
+}
+
+/// Returns the error of inputs that all have no classes. Prints first, if there are several reasons, what is wrong with each.
+fn no_program(world: &LoadedWorld) -> anyhow::Error {
+    let reasons: Vec<_> = world.problems.iter().filter(|it| it.severity != Severity::Note).collect();
+    if let [it] = reasons[..] {
+        return anyhow!("{}: {}", it.place, it.what);
+    }
+    reasons.iter().for_each(|it| eprintln!("{it}"));
+    anyhow!("the inputs have no class files")
 }
 
 impl Run<'_> {

@@ -1,7 +1,8 @@
 //! Sentences for users who know ajar only by its help and output: what an answer leaves out, and what to do after an error.
 
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use test_utils::asm::assemble;
 use test_utils::jar::jar;
@@ -302,4 +303,62 @@ fn an_exception_that_is_no_class_is_distinguished_from_one_that_is_not_thrown() 
     assert_eq!(project.fine(&ask("q.Special")).0.trim_end(), none);
     let json = project.run(&[&ask("q.Special")[..], &["--output-format", "json", "-q"]].concat());
     assert!(text(&json.stdout).contains(none), "{}", text(&json.stdout));
+}
+
+/// Inputs without classes: each is reported with a reason; if no input has a class, there is no answer.
+#[test]
+fn inputs_without_classes_are_reported() {
+    let project = Project::new();
+    project.write("source/main/java/p/App.java", b"");
+    project.write("text/read.me", b"");
+    project.write("jars/a.jar", &jar("", &[("p/App.class", assemble(APP).unwrap().remove(0).bytes)]));
+    project.write("none/no.jar", &jar("", &[]));
+    let source = "source: the folder has no class files, but Java source; compile it, for example by `javac -d classes \
+                  source/main/java/p/*.java`, and give ajar the folder `classes`";
+    let text_folder = "text: the folder has no class files";
+    let jars =
+        "jars: the folder has no class files, and its archives are not opened; give jars/* to open them";
+    for command in ["throws", "missing", "entries", "stats", "cfg"] {
+        for (input, reason) in [
+            ("source", source),
+            ("text", text_folder),
+            ("jars", jars),
+            ("none/no.jar", "none/no.jar: the file has no class files"),
+            ("text/*", "the inputs have no class files"),
+        ] {
+            assert_eq!(project.wrong(&[command, input]), format!("error: {reason}"), "{command}");
+            assert_eq!(project.wrong(&[command, input, "-q"]), format!("error: {reason}"), "{command}");
+        }
+    }
+    let out = project.run(&["throws", "text", "source"]);
+    assert_eq!(out.status.code(), Some(2));
+    let both = format!("warning: {text_folder}\nwarning: {source}\nerror: the inputs have no class files\n");
+    assert_eq!(text(&out.stderr), both);
+    // Beside an input with classes, it is a warning. An input that is given twice is not empty.
+    let (answer, stderr) = project.fine(&["throws", "app", "text", "app", "jars/*"]);
+    assert!(answer.contains("p.App.call()"), "{answer}");
+    assert!(stderr.starts_with(&format!("warning: {text_folder}\n")), "{stderr}");
+    assert_eq!(stderr.matches("warning: ").count(), 1, "{stderr}");
+    let strict = project.run(&["throws", "app", "text", "--strict"]);
+    assert_eq!(strict.status.code(), Some(2));
+    // Libraries may be empty.
+    assert_eq!(project.fine(&["throws", "app", "-cp", "text"]).1, "");
+}
+
+/// A watched folder may be empty: its classes are awaited.
+#[test]
+fn an_empty_folder_can_be_watched() {
+    let project = Project::new();
+    std::fs::create_dir(project.0.path().join("new")).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ajar"));
+    command.current_dir(project.0.path()).env_clear().env("AJAR_JDK", "none");
+    command.args(["watch", "throws", "new", "--once", "--poll", "10", "--output-format", "jsonl"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let first = lines.find(|it| it.contains("\"generation\":1")).unwrap();
+    assert!(first.contains("the folder has no class files"), "{first}");
+    project.write("new/p/App.class", &assemble(APP).unwrap().remove(0).bytes);
+    let rest: Vec<String> = lines.collect();
+    assert!(rest.iter().any(|it| it.contains("p/App.lonely()V")), "{rest:?}");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }

@@ -28,6 +28,7 @@ mod part;
 
 pub mod nearby;
 
+mod classless;
 mod loaders;
 mod modules;
 mod open;

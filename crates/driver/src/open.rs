@@ -12,6 +12,7 @@ use vfs::manifest::{ClassPathFile, MANIFEST_NAME, Manifest, class_path_file};
 use vfs::naming::name_text;
 
 use crate::archive::Found;
+use crate::classless::{self, has_archives};
 use crate::container::Loader;
 use crate::disk::{At, Disk, Part, Plan, Step};
 use crate::homes::{files_below, files_of, files_with_extension};
@@ -119,6 +120,11 @@ impl<'a> Opener<'a> {
         if !exports.is_empty() && manifest.value("Main-Class").is_some() {
             self.manifest_exports.push((path_text(jar), exports));
         }
+    }
+
+    /// Whether this opener has already opened the file or folder at `path`.
+    pub(crate) fn has_opened(&self, path: &Path) -> bool {
+        std::fs::canonicalize(path).is_ok_and(|it| self.opened.contains(&it))
     }
 
     /// Ends the class path: appends to it the containers of jars that are inside plain jars, because these containers
@@ -266,12 +272,9 @@ impl<'a> Opener<'a> {
             let part = self.disk.folder(at, &[]);
             let mut steps = vec![Step::Part(part.clone())];
             let is_empty = part.containers.iter().all(|it| it.classes.is_empty());
-            if is_empty && !files_with_extension(at.path, "jar").is_empty() {
-                let name = at.name;
-                let what = format!(
-                    "the folder has no class files, and its archives are not opened; give {name}/* to open them"
-                );
-                let problems = vec![Problem::note(name, what)];
+            // An input without classes is reported in any case, after it was opened.
+            if is_empty && at.role != Role::App && has_archives(at.path) {
+                let problems = vec![Problem::note(at.name, classless::reason(at.path, self.disk))];
                 steps.insert(0, Step::Part(Arc::new(Part { problems, ..Part::default() })));
             }
             return steps;

@@ -9,6 +9,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use rustc_hash::FxHashSet;
 
 use crate::archive::{ArchiveOpener, Found};
+use crate::classless;
 use crate::container::{ClassBytes, ClassEntry, LoadedContainer, Loader, Scratch};
 use crate::declared::Declared;
 use crate::disk::Disk;
@@ -18,7 +19,7 @@ use crate::image_map::ImageMap;
 use crate::jdk::{JdkChoice, JdkInfo};
 use crate::once::Once;
 use crate::open::Opener;
-use crate::problem::Problem;
+use crate::problem::{Problem, Severity};
 use crate::zip::Blob;
 use ide::Role;
 
@@ -58,6 +59,8 @@ pub struct LoadedWorld {
     /// The problems found while the inputs were opened, such as malformed or unreadable files, in the order in which
     /// they were found.
     pub problems: Vec<Problem>,
+    /// Whether an input, or a library that its manifest names, has a class.
+    pub has_program: bool,
 }
 
 /// The Java release that is assumed if neither an option nor a JDK determines one.
@@ -87,8 +90,9 @@ pub(crate) fn load_from(spec: &WorldSpec, disk: &mut dyn Disk) -> anyhow::Result
     let modules = homes::module_files(&spec.module_path, disk, &mut problems);
     let mut opener = Opener::new(release, disk);
     (opener.app, opener.modules) = (real_paths(&inputs), real_paths(&modules));
+    let mut has_program = false;
     for input in &inputs {
-        opener.open(input.as_std_path(), Role::App)?;
+        has_program |= open_input(&mut opener, input)?;
     }
     for entry in class_path {
         // The JVM ignores class-path entries that do not exist. They are ignored here, too, but reported.
@@ -118,7 +122,25 @@ pub(crate) fn load_from(spec: &WorldSpec, disk: &mut dyn Disk) -> anyhow::Result
         declared,
         manifest_exports: opener.manifest_exports,
         problems,
+        has_program,
     })
+}
+
+/// Opens an input. Returns whether it has a class; one that was opened before has none. Reports an input without classes, unless
+/// the reason is already known.
+fn open_input(opener: &mut Opener<'_>, input: &Utf8Path) -> anyhow::Result<bool> {
+    let (n_problems, is_known) = (opener.problems.len(), opener.has_opened(input.as_std_path()));
+    let before = (opener.found.containers.len(), opener.found.late.len());
+    opener.open(input.as_std_path(), Role::App)?;
+    let new = opener.found.containers[before.0..].iter().chain(&opener.found.late[before.1..]);
+    let has_class = new.into_iter().any(|it| !it.classes.is_empty());
+    let is_explained = opener.problems[n_problems..].iter().any(|it| it.severity == Severity::Error);
+    if !has_class && !is_known && !is_explained {
+        opener
+            .problems
+            .push(Problem::warning(input.as_str(), classless::reason(input.as_std_path(), opener.disk)));
+    }
+    Ok(has_class)
 }
 
 /// Returns the error of a file that the user named as a JDK and that cannot be opened as the image of one.

@@ -73,7 +73,7 @@ fn a_folder_without_classes_that_has_archives_is_reported() {
     assert_eq!(
         it.load(&it.spec(&["in"], &[])),
         "app ROOT/in\n\
-         note: ROOT/in: the folder has no class files, and its archives are not opened; give ROOT/in/* to open them\n\
+         warning: ROOT/in: the folder has no class files, and its archives are not opened; give ROOT/in/* to open them\n\
          release 25\n"
     );
 }
