@@ -382,15 +382,15 @@ pub(crate) struct MissingArgs {
 #[derive(Args, Debug)]
 pub(crate) struct WatchArgs {
     /// Clear the terminal each time before changes of the answer are printed.
-    #[arg(long)]
+    #[arg(long, global = true)]
     pub(crate) clear: bool,
     /// Exit when the answer was updated after the first change of a file. The answer at the start does not count as an
     /// update.
-    #[arg(long)]
+    #[arg(long, global = true)]
     pub(crate) once: bool,
     /// Check the files for changes at this interval, in milliseconds, instead of waiting for notifications of the
     /// system. Needed for folders without notifications, such as network drives.
-    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(10..))]
+    #[arg(long, global = true, value_name = "MS", value_parser = clap::value_parser!(u64).range(10..))]
     pub(crate) poll: Option<u64>,
     #[command(subcommand)]
     pub(crate) answer: WatchedArgs,

@@ -9,6 +9,7 @@ mod argfile;
 mod args;
 mod command;
 mod known;
+mod misuse;
 mod output;
 mod pass;
 mod progress;
@@ -31,7 +32,10 @@ fn main() -> ExitCode {
         Ok(it) => it,
         Err(error) => return usage_error(&error),
     };
-    let cli = Cli::parse_from(arguments);
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(it) => it,
+        Err(error) => misuse::explained(error, &arguments).exit(),
+    };
     let global = &cli.global;
     let done = match &cli.command {
         Command::Cfg(it) => command::cfg::run(it, global),

@@ -21,12 +21,15 @@ use crate::report::{self, Outcome};
 /// Returns the paths and options for opening the inputs, from the settings and the arguments.
 ///
 /// # Errors
-/// An input that is Java source.
+/// An input that is Java source, or a method pattern instead of an input.
 pub(crate) fn spec(settings: &Settings, input: &InputArgs) -> anyhow::Result<WorldSpec> {
     if let Some(source) = input.inputs.iter().find(|it| it.extension() == Some("java")) {
         bail!(
             "{source}: the file is Java source, and ajar reads only compiled classes; compile it, for example by `javac -d classes {source}`, and give ajar the folder `classes`"
         );
+    }
+    if let Some(pattern) = input.inputs.iter().find(|it| !it.exists() && is_like_a_pattern(it.as_str())) {
+        bail!("{pattern}: there is no such file or folder; to select methods, write `-m '{pattern}'`");
     }
     Ok(WorldSpec {
         inputs: input.inputs.clone(),
@@ -35,6 +38,14 @@ pub(crate) fn spec(settings: &Settings, input: &InputArgs) -> anyhow::Result<Wor
         jdk: settings.jdk.value.clone(),
         release: settings.release.value,
     })
+}
+
+/// Whether the text is rather a method pattern, such as `p.C.m(int)`, than the path of a file or folder.
+fn is_like_a_pattern(text: &str) -> bool {
+    let fits = |it: char| it.is_alphanumeric() || "_$.*?<>(),[]".contains(it);
+    let extensions = ["jar", "war", "ear", "zip", "class", "jmod"];
+    let is_file = text.rsplit_once('.').is_none_or(|it| extensions.contains(&it.1));
+    !is_file && !text.starts_with('.') && text.chars().all(fits)
 }
 
 /// The opened inputs of a command.

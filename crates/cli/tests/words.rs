@@ -362,3 +362,65 @@ fn an_empty_folder_can_be_watched() {
     assert!(rest.iter().any(|it| it.contains("p/App.lonely()V")), "{rest:?}");
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
+
+/// Unknown flags and commands get tips that lead on.
+#[test]
+fn wrong_arguments_get_tips_that_lead_on() {
+    let project = Project::new();
+    let said = |arguments: &[&str]| {
+        let out = project.run(arguments);
+        assert_eq!((out.status.code(), text(&out.stdout)), (Some(2), String::new()), "{arguments:?}");
+        text(&out.stderr)
+    };
+    let usage = "\n\nUsage: ajar throws [OPTIONS] <INPUT>...\n\nFor more information, try '--help'.\n";
+    assert_eq!(
+        said(&["throws", "app", "-m", "p.App", "--foo"]),
+        format!("error: unexpected argument '--foo' found{usage}")
+    );
+    assert_eq!(
+        said(&["throws", "app", "--format", "json"]),
+        format!(
+            "error: unexpected argument '--format' found\n\n  tip: a similar argument exists: '--output-format'{usage}"
+        )
+    );
+    assert_eq!(
+        said(&["throws", "app", "--against", "x"]),
+        format!(
+            "error: unexpected argument '--against' found\n\n  tip: '--against' is a flag of `ajar calls`{usage}"
+        )
+    );
+    let tip = "\n\n  tip: a similar subcommand exists: 'throws'\n";
+    for arguments in [&["throw", "app"][..], &["help", "throw"], &["watch", "throw", "app"]] {
+        let error = said(arguments);
+        assert!(error.contains(tip), "{error}");
+    }
+    for (arguments, advice) in [
+        (&["app"][..], "error: `app` is an input; choose a command, for example `ajar throws app`\n"),
+        (
+            &["watch", "app"],
+            "error: `app` is an input; choose an answer, for example `ajar watch throws app`\n",
+        ),
+    ] {
+        let error = said(arguments);
+        assert!(error.starts_with(advice), "{error}");
+    }
+    assert_eq!(
+        said(&["throws", "p.App.any"]),
+        "error: p.App.any: there is no such file or folder; to select methods, write `-m 'p.App.any'`\n"
+    );
+    assert!(said(&["throws", "no.jar"]).starts_with("error: no.jar: cannot be opened"));
+}
+
+/// The flags of `watch` are accepted on both sides of the answer, and by no other command.
+#[test]
+fn the_flags_of_watch_may_stand_at_the_end() {
+    let project = Project::new();
+    for arguments in
+        [&["--once", "--poll", "50", "calls", "nowhere"][..], &["calls", "nowhere", "--once", "--poll", "50"]]
+    {
+        let error = project.wrong(&[&["watch"], arguments].concat());
+        assert!(error.starts_with("error: nowhere: cannot be opened"), "{error}");
+    }
+    let out = project.run(&["calls", "app", "--once"]);
+    assert!(text(&out.stderr).contains("'--once' is a flag of `ajar watch`"), "{}", text(&out.stderr));
+}

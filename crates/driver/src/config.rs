@@ -413,13 +413,16 @@ fn text_number(text: &str) -> anyhow::Result<u16> {
 }
 
 fn unknown_key(key: &str) -> anyhow::Error {
-    let nearest = KEYS.iter().map(|it| (distance(key, it), *it)).min();
-    match nearest {
-        Some((distance, nearest)) if distance <= nearest.len() / 2 => {
-            anyhow!("unknown key `{key}`; did you mean `{nearest}`?")
-        }
-        _ => anyhow!("unknown key `{key}`; the keys are {}", KEYS.join(", ")),
+    match nearest_name(key, KEYS) {
+        Some(nearest) => anyhow!("unknown key `{key}`; did you mean `{nearest}`?"),
+        None => anyhow!("unknown key `{key}`; the keys are {}", KEYS.join(", ")),
     }
+}
+
+/// Returns the name that is nearest to the one that the user wrote; `None` if no name is similar.
+pub fn nearest_name<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let nearest = names.into_iter().map(|it| (distance(written, it), it)).min();
+    nearest.filter(|it| it.0 <= it.1.len() / 2).map(|it| it.1)
 }
 
 /// Returns the edit distance (Levenshtein) between two texts, ignoring case.
