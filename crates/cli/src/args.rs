@@ -17,6 +17,19 @@ macro_rules! page_end {
     };
 }
 
+/// Appends the forms of method patterns to the help of a flag.
+macro_rules! pattern_help {
+    ($text:literal) => {
+        concat!(
+            $text,
+            " Patterns: `p.C.m(int,java.lang.String)`, `p.C.m`; `p.C` for all methods of the class; `p.C.*` also for those of its \
+             nested classes; `p.*` for the package and all below it; `*Test.test?`; internal names, such as `p/C.m(I)V`. A \
+             nested class is `p.C.D` or `p.C$D`. The body of a lambda is `p.C.lambda$main$0`; a shell needs single quotes \
+             around `$`."
+        )
+    };
+}
+
 const EXAMPLE: &str = page_end!(
     "\
 Examples:
@@ -36,11 +49,40 @@ with --link-errors), and `asynchronous` (with --async-errors).
 JSON: the schemas in the folder crates/export/schemas of ajar's sources describe the fields."
 );
 
+/// The end of the help of `ajar watch`.
+const WATCHING: &str = page_end!(
+    "\
+Examples:
+  ajar watch throws classes -m 'shop.*'    each change of the exceptions of the package
+  ajar watch calls classes --once          wait for one change; the flags of `watch` may come at the end
+
+The first lines of each text answer name its settings and assumptions."
+);
+
 /// The end of the help about answers about exceptions: what the marks in text mean.
 const EXCEPTION_MARKS: &str = page_end!(
     "\
 Marks: `!` exceptions that code which was read may throw; `?` exceptions that code which was not read may add; `C+` the \
 class C or any of its subclasses. The summary at the end counts the methods by kind of answer.
+
+VM errors: the first line of the answer names the kinds of errors that it covers besides those that code raises by itself: \
+`initialisation` (such as ExceptionInInitializerError), `linking` (the link errors that follow from present classes; all \
+with --link-errors), and `asynchronous` (with --async-errors)."
+);
+
+/// The end of the help of `ajar cfg`: how to read instructions and the end of the answer.
+const GRAPHS: &str = page_end!(
+    "\
+Instructions: `a0` or `i1` is the local variable 0 or 1 with the letter of its kind: `a` reference, `i` int, `l` long, `f` \
+float, `d` double. `$a0` is a temporary, and `%a0` an entry of the operand stack. `:=` assigns. `mayinit C` may run the \
+initialiser of the class C. `assert X` raises an exception if X does not hold; `// proved` after it means that X always holds. \
+Instructions that only move values on the operand stack are not shown, so the pcs have gaps.
+
+Marks: `!` exceptions that code which was read may throw; `?` exceptions that code which was not read may add; `C+` the \
+class C or any of its subclasses. The summary at the end counts the methods by kind of answer.
+
+For `ajar compose`: the answer provides the graphs of the methods that it shows, and requires those of all other methods, \
+except methods of the JDK, that these may run. The last lines say so: `provides 1 method, requires 6 methods of other parts`.
 
 VM errors: the first line of the answer names the kinds of errors that it covers besides those that code raises by itself: \
 `initialisation` (such as ExceptionInInitializerError), `linking` (the link errors that follow from present classes; all \
@@ -63,6 +105,12 @@ Checked are the classes that code, supertypes and `throws` clauses of the inputs
 annotations and descriptors, and those in libraries: name a library as an input to check it."
 );
 
+/// The end of the help of `ajar config`: the origins of settings.
+const ORIGINS: &str = "\
+Origins, from the strongest to the weakest: `--FLAG on the command line`; `AJAR_NAME in the environment` (also NO_COLOR for \
+colours); the path of the file `ajar.toml`, which is searched in the current folder and in its parent folders; `default`. After \
+`default:` stands the rule by which the value was found.";
+
 /// The end of the help of other commands.
 const OTHER: &str = page_end!("The first lines of each text answer name its settings and assumptions.");
 
@@ -82,7 +130,7 @@ pub(crate) struct Cli {
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     /// Show the control-flow graph of each method, with the exceptions that its instructions raise.
-    #[command(after_help = EXCEPTION_MARKS)]
+    #[command(after_help = GRAPHS)]
     Cfg(CfgArgs),
     /// Show the methods that each call may run.
     #[command(after_help = CALL_MARKS)]
@@ -97,7 +145,7 @@ pub(crate) enum Command {
     #[command(after_help = MISSING_COUNTED)]
     Missing(MissingArgs),
     /// Keep an answer current while jars and class folders change, and print each change of the answer.
-    #[command(after_help = OTHER)]
+    #[command(after_help = WATCHING)]
     Watch(WatchArgs),
     /// Show the entry points of the program, and whether methods are reached from them.
     #[command(after_help = OTHER)]
@@ -112,6 +160,7 @@ pub(crate) enum Command {
     #[command(after_help = OTHER)]
     Stats(StatsArgs),
     /// Show the value and origin of each setting.
+    #[command(after_help = ORIGINS)]
     Config(ConfigArgs),
     /// Print a script that completes the arguments of ajar in a shell.
     Completions(CompletionsArgs),
@@ -184,9 +233,7 @@ pub(crate) struct PlatformArgs {
 /// The methods that are shown.
 #[derive(Args, Debug)]
 pub(crate) struct SelectArgs {
-    /// Show only the methods that match the pattern; may be repeated. Patterns are `p.C.m(int,java.lang.String)`,
-    /// `p.C.m`, `p.C`, `p.C.*`, `*Test.test?`, or internal names: `p/C.m(I)V`.
-    #[arg(short, long = "method", value_name = "PATTERN")]
+    #[arg(short, long = "method", value_name = "PATTERN", help = pattern_help!("Show only the methods that match the pattern; may be repeated."))]
     pub(crate) methods: Vec<String>,
 }
 
@@ -355,10 +402,9 @@ pub(crate) struct ExplainArgs {
 /// The exceptions and calls that are explained.
 #[derive(Args, Debug)]
 pub(crate) struct ExplainedArgs {
-    /// The methods to explain. Patterns are `p.C.m(int,java.lang.String)`, `p.C.m`, `p.C`, `p.C.*`, `*Test.test?`, or
-    /// internal names: `p/C.m(I)V`. `p.C.m@12` selects the instruction at pc 12: the targets of its calls, and the
-    /// exceptions that it raises, including those that a handler catches.
-    #[arg(short, long = "method", value_name = "PATTERN[@PC]", required = true)]
+    #[arg(short, long = "method", value_name = "PATTERN[@PC]", required = true, help = pattern_help!("The methods to explain. \
+        `p.C.m@12` selects the instruction at pc 12: the targets of its calls, and the exceptions that it raises, including \
+        those that a handler catches."))]
     pub(crate) method: String,
     /// Explain only exceptions of this class and its subclasses.
     #[arg(long, value_name = "CLASS", conflicts_with = "target")]
@@ -475,10 +521,8 @@ pub(crate) struct WatchedClassesArgs {
 pub(crate) struct EntriesArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// Show whether the methods that match the pattern are reached, each with a call path from an entry point; may be
-    /// repeated. Patterns are `p.C.m(int,java.lang.String)`, `p.C.m`, `p.C`, `p.C.*`, `*Test.test?`, or internal names:
-    /// `p/C.m(I)V`.
-    #[arg(short, long = "method", value_name = "PATTERN")]
+    #[arg(short, long = "method", value_name = "PATTERN", help = pattern_help!("Show whether the methods that match the pattern \
+        are reached, each with a call path from an entry point; may be repeated."))]
     pub(crate) methods: Vec<String>,
     /// The entry points: `app` (the methods that a launcher runs: `main`, agents, services), `library` (the methods
     /// that unseen code can call), or a method pattern like that of `-m`; may be repeated [default: app; library if a

@@ -268,43 +268,6 @@ fn help_pages_end_with_the_exit_codes() {
     assert!(sources.join("calls.schema.json").is_file(), "the help names this folder");
 }
 
-/// A class that was not read is distinguished from one whose exceptions the method does not let out.
-#[test]
-fn an_exception_that_is_no_class_is_distinguished_from_one_that_is_not_thrown() {
-    let project = Project::new();
-    let throwables = ".class public super java/lang/Throwable\n.super java/lang/Object\n";
-    let special = ".class public super q/Special\n.super java/lang/Throwable\n";
-    for class in [throwables, special].into_iter().flat_map(|it| assemble(it).unwrap()) {
-        project.write(&format!("object/{}.class", class.name), &class.bytes);
-    }
-    let ask = |exception| {
-        [
-            "explain",
-            "app",
-            "-cp",
-            "object",
-            "--world",
-            "closed",
-            "-m",
-            "p.App.lonely",
-            "--exception",
-            exception,
-        ]
-    };
-    assert_eq!(
-        project.wrong(&ask("Special")),
-        "error: `Special` is not a class that ajar has read; did you mean `q.Special`?"
-    );
-    assert_eq!(
-        project.wrong(&ask("java.lang.Foo")),
-        "error: `java.lang.Foo` is not a class that ajar has read"
-    );
-    let none = "no exception of q.Special or its subclasses leaves `p.App.lonely`";
-    assert_eq!(project.fine(&ask("q.Special")).0.trim_end(), none);
-    let json = project.run(&[&ask("q.Special")[..], &["--output-format", "json", "-q"]].concat());
-    assert!(text(&json.stdout).contains(none), "{}", text(&json.stdout));
-}
-
 /// Inputs without classes: each is reported with a reason; if no input has a class, there is no answer.
 #[test]
 fn inputs_without_classes_are_reported() {
@@ -361,6 +324,43 @@ fn an_empty_folder_can_be_watched() {
     let rest: Vec<String> = lines.collect();
     assert!(rest.iter().any(|it| it.contains("p/App.lonely()V")), "{rest:?}");
     assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+/// A class that was not read is distinguished from one whose exceptions the method does not let out.
+#[test]
+fn an_exception_that_is_no_class_is_distinguished_from_one_that_is_not_thrown() {
+    let project = Project::new();
+    let throwables = ".class public super java/lang/Throwable\n.super java/lang/Object\n";
+    let special = ".class public super q/Special\n.super java/lang/Throwable\n";
+    for class in [throwables, special].into_iter().flat_map(|it| assemble(it).unwrap()) {
+        project.write(&format!("object/{}.class", class.name), &class.bytes);
+    }
+    let ask = |exception| {
+        [
+            "explain",
+            "app",
+            "-cp",
+            "object",
+            "--world",
+            "closed",
+            "-m",
+            "p.App.lonely",
+            "--exception",
+            exception,
+        ]
+    };
+    assert_eq!(
+        project.wrong(&ask("Special")),
+        "error: `Special` is not a class that ajar has read; did you mean `q.Special`?"
+    );
+    assert_eq!(
+        project.wrong(&ask("java.lang.Foo")),
+        "error: `java.lang.Foo` is not a class that ajar has read"
+    );
+    let none = "no exception of q.Special or its subclasses leaves `p.App.lonely`";
+    assert_eq!(project.fine(&ask("q.Special")).0.trim_end(), none);
+    let json = project.run(&[&ask("q.Special")[..], &["--output-format", "json", "-q"]].concat());
+    assert!(text(&json.stdout).contains(none), "{}", text(&json.stdout));
 }
 
 /// Unknown flags and commands get tips that lead on.
@@ -423,4 +423,50 @@ fn the_flags_of_watch_may_stand_at_the_end() {
     }
     let out = project.run(&["calls", "app", "--once"]);
     assert!(text(&out.stderr).contains("'--once' is a flag of `ajar watch`"), "{}", text(&out.stderr));
+}
+
+/// Each help page with method patterns explains their forms, and that of `cfg` explains instructions.
+#[test]
+fn help_pages_explain_patterns_and_instructions() {
+    let project = Project::new();
+    let help = |arguments: &[&str]| {
+        let out = project.run(&[arguments, &["--help"]].concat());
+        text(&out.stdout).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let patterns = "`p.C` for all methods of the class; `p.C.*` also for those of its nested classes; `p.*` for the package \
+                    and all below it";
+    for command in ["cfg", "calls", "throws", "explain", "entries", "bir", "stats"] {
+        assert!(help(&[command]).contains(patterns), "{command}");
+    }
+    assert!(help(&["watch", "throws"]).contains(patterns));
+    assert!(help(&["cfg"]).contains("`mayinit C` may run the initialiser of the class C."));
+    assert!(help(&["config"]).contains("`AJAR_NAME in the environment`"));
+    assert!(help(&["watch"]).contains("ajar watch calls classes --once"));
+}
+
+/// A default that depends on the JDK is shown as its value, with the rule behind it.
+#[test]
+fn config_shows_the_jdk_that_is_used() {
+    let project = Project::new();
+    project.write("jdk/lib/modules", b"");
+    project.write("jdk/release", b"JAVA_VERSION=\"21.0.1\"\n");
+    let config = |variables: &[(&str, &str)]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ajar"));
+        let command = command.current_dir(project.0.path()).arg("config").env_clear();
+        let out = command.envs(variables.iter().copied()).output().unwrap();
+        text(&out.stdout).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let rule = "default: JAVA_HOME, else the JDK of the java on the PATH, else none";
+    let shown = config(&[("JAVA_HOME", "jdk")]);
+    assert!(
+        shown.contains(&format!("jdk jdk {rule} release 21 default: that of the JDK, else 25")),
+        "{shown}"
+    );
+    let shown = config(&[]);
+    assert!(
+        shown.contains(&format!("jdk none {rule} release 25 default: that of the JDK, else 25")),
+        "{shown}"
+    );
+    let shown = config(&[("AJAR_JDK", "none")]);
+    assert!(shown.contains("jdk none AJAR_JDK in the environment"), "{shown}");
 }

@@ -7,8 +7,8 @@ use anyhow::{Context, anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
 use toml::Value;
 
-use crate::jdk::JdkChoice;
-use crate::world::split_class_path;
+use crate::jdk::{JdkChoice, JdkInfo};
+use crate::world::{DEFAULT_RELEASE, split_class_path};
 
 /// The settings of a run of ajar. Each comes from the command line, the environment or `ajar.toml`, or is a built-in
 /// default.
@@ -54,6 +54,8 @@ pub struct Setting<T> {
 pub enum Origin {
     /// The value is the built-in default.
     Default,
+    /// The value follows from a default rule, which is this text.
+    Rule(&'static str),
     /// The value was set in the `ajar.toml` at this path.
     File(Utf8PathBuf),
     /// The value was set by the environment variable with this name.
@@ -149,14 +151,25 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Returns each setting with its origin, for the output of `ajar config`.
-    pub fn rows(&self) -> Vec<Row> {
+    /// Returns each setting with its origin, for the output of `ajar config`. `jdk` is the JDK that these settings lead to. A
+    /// default that depends on it is shown as its value, and the rule behind it as the origin.
+    pub fn rows(&self, jdk: Option<&JdkInfo>) -> Vec<Row> {
         let unset = |it: Option<String>, text: &str| it.unwrap_or_else(|| text.to_owned());
         let paths = |it: &[Utf8PathBuf]| it.iter().map(|it| it.as_str()).collect::<Vec<_>>().join(":");
-        let jdk = match &self.jdk.value {
-            JdkChoice::Default => "JAVA_HOME, else the java on the PATH, else none".to_owned(),
-            JdkChoice::None => "none".to_owned(),
-            JdkChoice::At(path) => path.to_string(),
+        let (jdk_path, jdk_origin) = match (&self.jdk.value, jdk) {
+            (JdkChoice::Default, found) => {
+                let path = found.map_or("none", |it| it.home.as_str());
+                (path.to_owned(), Origin::Rule("JAVA_HOME, else the JDK of the java on the PATH, else none"))
+            }
+            (JdkChoice::None, _) => ("none".to_owned(), self.jdk.origin.clone()),
+            (JdkChoice::At(path), _) => (path.to_string(), self.jdk.origin.clone()),
+        };
+        let (release, release_origin) = match self.release.value {
+            Some(it) => (it, self.release.origin.clone()),
+            None => {
+                let of_jdk = jdk.and_then(|it| it.feature);
+                (of_jdk.unwrap_or(DEFAULT_RELEASE), Origin::Rule("that of the JDK, else 25"))
+            }
         };
         let row =
             |index: usize, value, origin: &Origin| Row { key: KEYS[index], value, origin: origin.clone() };
@@ -166,12 +179,8 @@ impl Settings {
             row(2, self.add_exports.value.join(" "), &self.add_exports.origin),
             row(3, self.add_modules.value.join(","), &self.add_modules.origin),
             row(4, self.trust_sealed.value.to_string(), &self.trust_sealed.origin),
-            row(5, jdk, &self.jdk.origin),
-            row(
-                6,
-                unset(self.release.value.map(|it| it.to_string()), "that of the JDK"),
-                &self.release.origin,
-            ),
+            row(5, jdk_path, &jdk_origin),
+            row(6, release.to_string(), &release_origin),
             row(7, self.threads.value.to_string(), &self.threads.origin),
             row(
                 8,
@@ -209,6 +218,7 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Origin::Default => f.write_str("default"),
+            Origin::Rule(it) => write!(f, "default: {it}"),
             Origin::File(path) => write!(f, "{path}"),
             Origin::Environment(name) => write!(f, "{name} in the environment"),
             Origin::CommandLine(flag) => write!(f, "{flag} on the command line"),
@@ -455,7 +465,10 @@ mod tests {
         let variable = |name: &str| environment.iter().find(|it| it.0 == name).map(|it| it.1.to_owned());
         let text = match Settings::resolve(&overrides, &inner, &variable) {
             Ok(settings) => {
-                let set = settings.rows().into_iter().filter(|it| it.origin != Origin::Default);
+                let set = settings
+                    .rows(None)
+                    .into_iter()
+                    .filter(|it| !matches!(it.origin, Origin::Default | Origin::Rule(_)));
                 set.map(|it| format!("{} = {} ({})\n", it.key, it.value, it.origin)).collect()
             }
             Err(error) => format!("{error:#}"),

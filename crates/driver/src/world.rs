@@ -143,6 +143,15 @@ fn open_input(opener: &mut Opener<'_>, input: &Utf8Path) -> anyhow::Result<bool>
     Ok(has_class)
 }
 
+/// Returns the JDK that a run with this choice uses; `None` if it uses none.
+///
+/// # Errors
+/// A path that the user chose and that is not a JDK.
+pub fn find_jdk(choice: &JdkChoice) -> anyhow::Result<Option<JdkInfo>> {
+    let found = homes::find(choice, &|it| std::env::var_os(it), &mut Once, &mut Vec::new())?;
+    Ok(found.map(|it| it.0))
+}
+
 /// Returns the error of a file that the user named as a JDK and that cannot be opened as the image of one.
 fn not_a_jdk(path: &Utf8Path, error: &anyhow::Error) -> anyhow::Error {
     anyhow!("{path}: not a JDK: {}; give the home folder of a JDK, an image or `none`", error.root_cause())

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use driver::world::find_jdk;
 use serde_json::json;
 
 use crate::args::{ConfigArgs, Global};
@@ -12,7 +13,8 @@ use crate::settings;
 /// Runs `ajar config`.
 pub(crate) fn run(args: &ConfigArgs, global: &Global) -> anyhow::Result<Ended> {
     let settings = settings::resolve(global, &args.class_path, &args.platform, args.output_format.as_ref())?;
-    let rows = settings.rows();
+    let jdk = find_jdk(&settings.jdk.value).ok().flatten();
+    let rows = settings.rows(jdk.as_ref());
     let mut out = Output::open(args.output.output.as_ref())?;
     if settings::format(&settings, &["text", "json"])? == "json" {
         let rows: Vec<_> = rows
