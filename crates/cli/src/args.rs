@@ -554,6 +554,11 @@ pub(crate) struct ThrowsArgs {
     pub(crate) select: SelectArgs,
     #[command(flatten)]
     pub(crate) world: WorldArgs,
+    /// Set apart what comes from calls on objects of unknown classes, such as `Iterator.next()`, and from initialisers: name
+    /// these calls, each with what present code throws there, instead of adding all exceptions to the answer. A method with
+    /// more than 8 such calls is answered as without this flag.
+    #[arg(long)]
+    pub(crate) apart: bool,
     /// The format of the result [default: text].
     #[arg(long, value_name = "FORMAT", value_parser = ["text", "json", "jsonl"])]
     pub(crate) output_format: Option<String>,

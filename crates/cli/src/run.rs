@@ -265,6 +265,7 @@ pub(crate) fn header(world: &LoadedWorld, command: &'static str, assumptions: &[
         names: None,
         vm_error_groups: vec!["init"],
         assumptions: assumptions.iter().map(|it| (*it).to_owned()).collect(),
+        apart: false,
         containers: world.containers.iter().map(|it| (it.name.clone(), it.role.name())).collect(),
     }
 }

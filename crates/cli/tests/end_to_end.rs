@@ -410,7 +410,10 @@ fn methods_of_libraries_are_explained() {
         "{stdout}"
     );
     let (stdout, _) = project.fine(&[&["entries", "app"], &of_library[..]].concat());
-    assert!(stdout.contains("q.L.fail()  (a method of a library)\n  <- perhaps classes that were not read run"), "{stdout}");
+    assert!(
+        stdout.contains("q.L.fail()  (a method of a library)\n  <- perhaps classes that were not read run"),
+        "{stdout}"
+    );
     let stderr = project.wrong(&[&["throws", "app"], &of_library[..]].concat());
     assert!(
         stderr.contains("but q.L.fail() of a library does") && stderr.contains("ajar explain"),

@@ -2,7 +2,7 @@
 
 use ide::{Fault, MethodName, Text};
 
-use crate::json::{array, key, method_name, number, optional_number, string, texts};
+use crate::json::{array, boolean, key, method_name, number, optional_number, string, texts};
 
 /// The inputs and settings on which an answer depends.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,6 +26,8 @@ pub struct Header {
     pub vm_error_groups: Vec<&'static str>,
     /// The assumptions of the answers besides profile and world, one sentence each.
     pub assumptions: Vec<String>,
+    /// Whether the answers set apart what calls on objects of unknown classes let out.
+    pub apart: bool,
     /// The containers in class-path order, each with its name and role.
     pub containers: Vec<(String, &'static str)>,
 }
@@ -121,6 +123,10 @@ pub(crate) fn header_members(out: &mut Vec<u8>, header: &Header) {
     array(out, &header.vm_error_groups, |out, it| string(out, it));
     key(out, "assumptions");
     array(out, &header.assumptions, |out, it| string(out, it));
+    if header.apart {
+        key(out, "apart");
+        boolean(out, true);
+    }
     key(out, "containers");
     array(out, &header.containers, |out, (name, role)| {
         out.push(b'{');

@@ -1,9 +1,9 @@
 //! Whole-program answers as JSON objects, one per line.
 
 use ide::answer::MethodAnswer;
-use ide::{Call, MethodName, Origin, Part, Step, Text, Throws, Why};
+use ide::{Anchor, Anchored, Call, MethodName, Origin, Part, Step, Text, Throws, Why};
 
-use crate::json::{array, boolean, key, method_name, optional_number, string, texts};
+use crate::json::{array, boolean, key, method_name, number, optional_number, string, texts};
 
 /// Appends a call and its targets. `lines` is set for JSON lines, where each object has a member `record`.
 pub(crate) fn call(
@@ -82,6 +82,34 @@ pub(crate) fn throws(out: &mut Vec<u8>, lines: bool, place: &str, it: &Throws) {
             array(out, &open.because, |out, it| step(out, *it));
         }
     }
+    if !it.anchors.is_empty() {
+        key(out, "apart");
+        array(out, &it.anchors, anchor);
+    }
+    if it.too_many_calls > 0 {
+        key(out, "calls_not_apart");
+        number(out, it.too_many_calls);
+    }
+    out.push(b'}');
+}
+
+/// Appends what is set apart: a call on unknown objects, or an initialiser.
+fn anchor(out: &mut Vec<u8>, it: &Anchor) {
+    out.push(b'{');
+    match it.of {
+        Anchored::Call(method) => {
+            key(out, "call");
+            method_name(out, method);
+        }
+        Anchored::Initializer(class) => {
+            key(out, "initializer");
+            texts(out, &[class]);
+        }
+    }
+    key(out, "throws");
+    parts(out, &it.known);
+    key(out, "open");
+    boolean(out, it.is_open);
     out.push(b'}');
 }
 

@@ -62,6 +62,7 @@ fn document(format: Format) -> String {
         names: None,
         vm_error_groups: vec!["init"],
         assumptions: Vec::new(),
+        apart: false,
         containers: Vec::new(),
     };
     let mut document = Document::begin(Vec::new(), format, &header).unwrap();

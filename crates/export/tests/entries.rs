@@ -19,6 +19,7 @@ fn header() -> Header {
         names: None,
         vm_error_groups: vec!["init", "link"],
         assumptions: vec![],
+        apart: false,
         containers: vec![("a.jar".to_owned(), "app")],
     }
 }

@@ -111,6 +111,7 @@ fn document(format: Format, all: &[Explanation]) -> String {
         names: None,
         vm_error_groups: vec!["init"],
         assumptions: Vec::new(),
+        apart: false,
         containers: Vec::new(),
     };
     let mut document = Document::begin(Vec::new(), format, &header).unwrap();

@@ -20,6 +20,7 @@ fn the_document_keeps_its_schema() {
         names: None,
         vm_error_groups: vec!["init", "link"],
         assumptions: vec![],
+        apart: false,
         containers: vec![("a.jar".to_owned(), "app")],
     };
     let method =

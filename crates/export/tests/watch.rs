@@ -95,6 +95,7 @@ fn every_line_keeps_the_schema() {
         names: None,
         vm_error_groups: vec!["init"],
         assumptions: vec![],
+        apart: false,
         containers: vec![("a".to_owned(), "app")],
     });
     let all = facts();

@@ -65,6 +65,13 @@ pub trait Lattice {
     /// Returns the least upper bound of two elements.
     fn join(&mut self, a: Self::Value, b: Self::Value) -> Self::Value;
 
+    /// Returns the least upper bound of any number of elements. A lattice that keeps each element it ever makes can avoid
+    /// to make elements for the intermediate results.
+    fn join_all(&mut self, elements: &[Self::Value]) -> Self::Value {
+        let bottom = self.bottom();
+        elements.iter().fold(bottom, |acc, it| self.join(acc, *it))
+    }
+
     /// Applies the function `function` to the element `a`.
     fn apply(&mut self, function: FunctionId, a: Self::Value) -> Self::Value;
 }
@@ -104,7 +111,8 @@ impl<V: Copy> Solution<V> {
 }
 
 impl<V> System<V> {
-    fn edges_of(&self, node: NodeId) -> &[(NodeId, FunctionId)] {
+    /// Returns the incoming edges of a node.
+    pub fn edges_of(&self, node: NodeId) -> &[(NodeId, FunctionId)] {
         &self.edges[part(&self.starts, node.index())]
     }
 }
@@ -135,23 +143,23 @@ pub fn solve_cancellable<L: Lattice>(
     let mut values = vec![lattice.bottom(); n];
     // Edges to a component that is not solved yet: each has a function, or both ends would be in the same component.
     let mut against: Vec<(ComponentId, ComponentId, FunctionId)> = Vec::new();
+    let mut incoming = Vec::new();
     for c in (0..n).map(ComponentId::from_index) {
-        let mut value = values[c.index()];
         for &member in members.of(c) {
             fuel.spend(OPERATION)?;
-            value = lattice.join(value, system.values[member.index()]);
+            incoming.push(system.values[member.index()]);
             for &(to, function) in system.edges_of(member) {
                 fuel.spend(OPERATION)?;
                 let to = components[to.index()];
                 if to > c || (to == c && function != FunctionId::IDENTITY) {
                     against.push((c, to, function));
                 } else if to < c {
-                    let other = flow(lattice, function, values[to.index()]);
-                    value = lattice.join(value, other);
+                    incoming.push(flow(lattice, function, values[to.index()]));
                 }
             }
         }
-        values[c.index()] = value;
+        values[c.index()] = lattice.join_all(&incoming);
+        incoming.clear();
     }
     let mut pending = BinaryHeap::new();
     let mut queued = vec![false; n];
@@ -275,16 +283,36 @@ impl Members {
 
 /// Computes the strongly connected components of the nodes, where only edges with the identity function count.
 /// Returns the component of each node, and the number of components. Components are numbered topologically: values
-/// flow through identities only from components with a smaller number.
+/// flow through identities only from components with a smaller number, and through other functions, too, unless the edge is
+/// part of a cycle.
 fn components<V>(system: &System<V>, fuel: &mut Fuel<'_>) -> Result<(Vec<ComponentId>, usize), Cancelled> {
     let n = system.values.len();
-    let successor = |node: u32, cursor: &mut u32| {
+    let identities = |node: u32, cursor: &mut u32| {
         let edges = system.edges_of(NodeId(node)).get(*cursor as usize..).unwrap_or_default();
         let skipped = edges.iter().position(|it| it.1 == FunctionId::IDENTITY);
         *cursor += skipped.unwrap_or(edges.len()) as u32 + 1;
         skipped.map(|it| edges[it].0.0)
     };
-    components::components(n, 0..n as u32, successor, || fuel.spend(1))
+    let all = |node: u32, cursor: &mut u32| {
+        let edge = system.edges_of(NodeId(node)).get(*cursor as usize);
+        *cursor += 1;
+        edge.map(|it| it.0.0)
+    };
+    let (mut components, n_components) =
+        components::components(n, 0..n as u32, identities, || fuel.spend(1))?;
+    // The components of all edges give the order, and the order of identities the rest.
+    let (cycles, _) = components::components(n, 0..n as u32, all, || fuel.spend(1))?;
+    let mut order: Vec<(ComponentId, ComponentId)> = vec![(ComponentId(0), ComponentId(0)); n_components];
+    for (cycle, component) in cycles.iter().zip(&components) {
+        order[component.index()] = (*cycle, *component);
+    }
+    order.sort_unstable();
+    let mut places = vec![ComponentId(0); n_components];
+    for (place, (_, component)) in order.into_iter().enumerate() {
+        places[component.index()] = ComponentId::from_index(place);
+    }
+    components.iter_mut().for_each(|it| *it = places[it.index()]);
+    Ok((components, n_components))
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub use analysis::module::ModuleInfo;
 pub use analysis::parts::Scratch;
 pub use analysis::parts::{ClassHead, MethodCode, StageTimes};
 pub use analysis::pattern;
-pub use analysis::whole::answers::{Call, CallWord, OpenPart, Origin, Step, Throws, Why};
+pub use analysis::whole::answers::{Anchor, Anchored, Call, CallWord, OpenPart, Origin, Step, Throws, Why};
 pub use analysis::whole::before_main::n_initialized_before_main;
 pub use analysis::whole::explain::{Bodies, Way, WayStep};
 pub use analysis::whole::graph::{Graph, Propagates, RaisedSet, SetRef};

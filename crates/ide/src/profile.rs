@@ -25,7 +25,7 @@ use crate::explain::{
     ExplainedCall, ExplainedException, Explanation, Scope, Sources, calls_explained, explained_silence,
     ways_explained,
 };
-use crate::whole::{Whole, WorkerSets, known};
+use crate::whole::{Whole, WorkerSets, known, set_apart};
 
 /// The record of one class for profile `paper`.
 #[derive(Clone, Debug)]
@@ -263,6 +263,15 @@ impl ProfileAnswers {
             }
         }
         acc
+    }
+
+    /// Makes answers about exceptions set apart what calls on objects of unknown classes let out. Returns false if the
+    /// profile does not support this. Must be called before the answers are shared.
+    pub fn set_apart(&mut self) -> bool {
+        match self {
+            ProfileAnswers::Jvm(it) => Arc::get_mut(it).map(set_apart).is_some(),
+            ProfileAnswers::Paper(_) => false,
+        }
     }
 
     /// Whether the class is one of the program itself, not of a library or of the JDK.

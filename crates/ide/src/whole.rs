@@ -6,6 +6,7 @@
 use analysis::described::Described;
 use analysis::fault::Fault;
 use analysis::parts::{MethodCode, Scratch};
+use analysis::whole::anchors;
 use analysis::whole::answers::{Call, Throws};
 use analysis::whole::explain::{Bodies, Way, ways, ways_at};
 use analysis::whole::graph::Graph;
@@ -107,6 +108,15 @@ impl WorkerSets {
     /// Returns the exception types and sets; `None` if the program was joined without solving for exceptions.
     pub(crate) fn universe(&mut self) -> Option<&mut Universe> {
         self.0.as_mut().map(|it| &mut it.exceptions.universe)
+    }
+}
+
+/// Makes answers about exceptions set apart what calls on objects of unknown classes let out. Has no effect if the program
+/// was joined without solving for exceptions.
+pub(crate) fn set_apart(whole: &mut Whole) {
+    match &mut whole.state {
+        State::Resolved(_) => {}
+        State::Solved(program, sets) => anchors::set_apart(program, sets),
     }
 }
 

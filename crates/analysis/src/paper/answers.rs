@@ -105,7 +105,13 @@ impl Paper {
             return None;
         }
         let set = self.propagated.by(&self.environment, universe, Callee::Declared(id));
-        Some(Throws { method, known: universe.parts(set), open: None })
+        Some(Throws {
+            method,
+            known: universe.parts(set),
+            open: None,
+            anchors: Vec::new(),
+            too_many_calls: 0,
+        })
     }
 
     /// Returns a shortest path from the method to the origin of each exception that the method lets out. If `only` is

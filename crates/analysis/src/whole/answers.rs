@@ -133,6 +133,34 @@ pub struct Throws {
     pub known: Vec<Part>,
     /// The open part: exceptions that the method may let out in addition to `known`; `None` if there are none.
     pub open: Option<OpenPart>,
+    /// What the method lets out besides, by way of calls on objects of unknown classes and of initialisers. Empty if the
+    /// answer does not set them apart.
+    pub anchors: Vec<Anchor>,
+    /// The number of calls on objects of unknown classes that the answer does not set apart because they are too many;
+    /// otherwise 0.
+    pub too_many_calls: u32,
+}
+
+/// A call on an object of unknown class, or an initialiser, whose exceptions a method lets out as far as its handlers do
+/// not catch them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Anchor {
+    /// The call or the initialiser.
+    pub of: Anchored,
+    /// The classes and cones of exceptions that present code lets out there by itself, after the handlers of the method;
+    /// without those of further calls on unknown objects.
+    pub known: Vec<Part>,
+    /// Whether unknown code may run there.
+    pub is_open: bool,
+}
+
+/// What an anchor names.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Anchored {
+    /// Virtual calls of this method.
+    Call(MethodName),
+    /// The initialisation of this class.
+    Initializer(Text),
 }
 
 /// The open part of the exceptions of a method, with the reason why it is open.

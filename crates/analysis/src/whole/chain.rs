@@ -14,7 +14,7 @@ use super::lattice::Exceptions;
 use super::origin::steps;
 use super::reads::{Read, note, unnoted};
 use super::sites::Node;
-use super::solved::SolvedProgram;
+use super::solved::{Level, SolvedProgram};
 
 /// The maximum number of searches with a limit on the length of the path. If none of them finds a path, a last search
 /// without a limit follows.
@@ -31,15 +31,15 @@ enum Search {
 }
 
 /// Returns the steps of the shortest path from a method to an origin of an exception in `set`. If `open` is true, the
-/// path follows the open parts of the nodes' values, otherwise the known parts.
+/// path follows the open parts of the nodes' values, otherwise the known parts. The path follows inclusions of `level`.
 pub(super) fn because(
     program: &SolvedProgram,
     ex: &mut Exceptions,
     id: MethodId,
     set: SetId,
-    open: bool,
+    (level, open): (Level, bool),
 ) -> Vec<Step> {
-    let (path, want) = path(program, ex, Node::Method(id), set, open);
+    let (path, want) = path(program, ex, Node::Method(id), set, (level, open));
     steps(program, ex, &path, want, open)
 }
 
@@ -52,23 +52,24 @@ pub(super) fn path(
     ex: &mut Exceptions,
     from: Node,
     set: SetId,
-    open: bool,
+    (level, open): (Level, bool),
 ) -> (Vec<Node>, SetId) {
     let start = program.nodes.id(from);
     let n_nodes = program.nodes.len();
-    let value_of = |it| unnoted(|| program.value_of(it));
-    let distances = program.nearness.distances(open, value_of, |it| program.inclusions(it), n_nodes);
+    let value_of = |it| unnoted(|| program.value_at(level, it));
+    let inclusions = |it| program.inclusions_at(level, it);
+    let distances = program.nearness(level).distances(open, value_of, inclusions, n_nodes);
     let mut bound = distances.and_then(|it| Some((it, *it.get(start.index())?)));
     // The shortest path is usually as long as the distance to the nearest origin. If it is longer, larger bounds are
     // tried.
     for _ in 0..MAX_BOUNDS {
-        match path_within(program, ex, (start, set), open, bound) {
+        match path_within(program, ex, (start, set), (level, open), bound) {
             Search::Found(nodes, want) => return (nodes, want),
             Search::Longer(limit) => bound = bound.map(|it| (it.0, limit)),
             Search::None => return (Vec::new(), set),
         }
     }
-    match path_within(program, ex, (start, set), open, None) {
+    match path_within(program, ex, (start, set), (level, open), None) {
         Search::Found(nodes, want) => (nodes, want),
         _ => (Vec::new(), set),
     }
@@ -81,12 +82,12 @@ fn path_within(
     program: &SolvedProgram,
     ex: &mut Exceptions,
     start: (NodeId, SetId),
-    open: bool,
+    (level, open): (Level, bool),
     bound: Option<(&[u32], u32)>,
 ) -> Search {
     let arises = |ex: &Exceptions, node: NodeId, want: SetId| {
         note(Read::Own(node));
-        ex.universe.overlaps(program.inclusions(node).0.half(open), want)
+        ex.universe.overlaps(program.inclusions_at(level, node).0.half(open), want)
     };
     note(Read::Nearest(start.0));
     if arises(ex, start.0, start.1) {
@@ -110,7 +111,7 @@ fn path_within(
             open && distances.get(node.index()).is_some_and(|it| it.saturating_add(length) == limit)
         });
         note(if is_nearest { Read::Nearest(node) } else { Read::Ways(node) });
-        for &(of, function) in program.inclusions(node).1 {
+        for &(of, function) in program.inclusions_at(level, node).1 {
             if let Some((distances, limit)) = bound {
                 let least = distances.get(of.index()).map_or(0, |it| it.saturating_add(length + 1));
                 if least > limit {
@@ -118,7 +119,7 @@ fn path_within(
                     continue;
                 }
             }
-            let there = program.value_of(of).half(open);
+            let there = program.value_at(level, of).half(open);
             if there == SetId::EMPTY {
                 continue;
             }
@@ -139,7 +140,7 @@ fn path_within(
             next.push((of, wanted, at, length + 1));
         }
         if let Some((last, want)) = found {
-            program.nearness.looked_at(queue.len());
+            program.nearness(level).looked_at(queue.len());
             let mut nodes = vec![program.nodes.node(last)];
             while let Some(&(node, _, from, _)) = queue.get(at) {
                 nodes.push(program.nodes.node(node));
@@ -154,7 +155,7 @@ fn path_within(
         queue.append(&mut next);
         at += 1;
     }
-    program.nearness.looked_at(queue.len());
+    program.nearness(level).looked_at(queue.len());
     if longer == NEVER { Search::None } else { Search::Longer(longer) }
 }
 

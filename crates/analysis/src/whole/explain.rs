@@ -16,7 +16,7 @@ use super::lattice::{Exceptions, Flow, Value};
 use super::origin::{origin_of, steps};
 use super::resolving::{Resolving, resolving_flows};
 use super::sites::{Frame, Node};
-use super::solved::SolvedProgram;
+use super::solved::{Level, SolvedProgram};
 use super::why::why;
 use crate::parts::MethodCode;
 use crate::summary::MethodSummary;
@@ -216,7 +216,7 @@ fn way(
     set: SetId,
     open: bool,
 ) -> Vec<WayStep> {
-    let (path, want) = path(program, ex, from, set, open);
+    let (path, want) = path(program, ex, from, set, (Level::All, open));
     let steps = steps(program, ex, &path, want, open);
     let mut acc = first.to_vec();
     for (i, step) in steps.into_iter().enumerate() {

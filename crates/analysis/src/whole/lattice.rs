@@ -204,8 +204,19 @@ impl Exceptions {
         }
     }
 
-    /// Returns the composition of two transfer functions: `first` is applied first. `second` must not add sets.
+    /// Returns the composition of two transfer functions: `first` is applied first. `second` must not add sets. The
+    /// composition remains right when throwable types are added or removed.
     pub fn then(&mut self, first: FunctionId, second: FunctionId) -> FunctionId {
+        debug_assert!(
+            second == FunctionId::IDENTITY || self.filters[second.index()].adds.is_empty(),
+            "the second of two composed transfer functions must not add exceptions"
+        );
+        self.composed(first, second)
+    }
+
+    /// Returns the composition of two transfer functions: `first` is applied first. If `second` adds sets, the composition is
+    /// right as long as no throwable type is added or removed.
+    pub fn composed(&mut self, first: FunctionId, second: FunctionId) -> FunctionId {
         if first == FunctionId::IDENTITY {
             return second;
         }
@@ -213,13 +224,50 @@ impl Exceptions {
             return first;
         }
         let (a, b) = (self.filters[first.index()].clone(), self.filters[second.index()].clone());
-        debug_assert!(
-            b.adds.is_empty(),
-            "the second of two composed transfer functions must not add exceptions"
-        );
         let keep = self.universe.meet(a.keep, b.keep);
-        let adds = a.adds.iter().map(|&(when, add)| (when, self.universe.meet(add, b.keep))).collect();
+        let mut adds: Vec<_> =
+            a.adds.iter().map(|&(when, add)| (when, self.universe.meet(add, b.keep))).collect();
+        // The second function adds a set if the first one keeps or adds an exception that causes it.
+        for &(when, add) in &b.adds {
+            adds.push((self.universe.meet(a.keep, when), add));
+            adds.extend(a.adds.iter().filter(|it| self.universe.overlaps(it.1, when)).map(|it| (it.0, add)));
+        }
+        let adds = self.normal(adds);
         self.filter(Filter { keep, adds })
+    }
+
+    /// Returns the join of two transfer functions, which returns for each set the join of their results.
+    pub fn either(&mut self, a: FunctionId, b: FunctionId) -> FunctionId {
+        if a == b {
+            return a;
+        }
+        let (a, b) = (self.filters[a.index()].clone(), self.filters[b.index()].clone());
+        let keep = self.universe.join(a.keep, b.keep);
+        let adds = self.normal(a.adds.into_iter().chain(b.adds).collect());
+        self.filter(Filter { keep, adds })
+    }
+
+    /// Returns whether a transfer function returns nothing for every set.
+    pub fn is_void(&self, function: FunctionId) -> bool {
+        let it = &self.filters[function.index()];
+        it.keep == SetId::EMPTY && it.adds.is_empty()
+    }
+
+    /// Returns the same additions with one condition for each added set, in the order of the added sets. Additions that
+    /// never happen or add nothing are left out.
+    fn normal(&mut self, mut adds: Vec<(SetId, SetId)>) -> Vec<(SetId, SetId)> {
+        let universe = &mut self.universe;
+        // Sets that are empty only as long as no type is added are kept.
+        adds.retain(|it| it.0 != SetId::EMPTY && it.1 != SetId::EMPTY);
+        adds.sort_unstable_by_key(|it| it.1.index());
+        let mut acc: Vec<(SetId, SetId)> = Vec::with_capacity(adds.len());
+        for (when, add) in adds {
+            match acc.last_mut() {
+                Some(last) if last.1 == add => last.0 = universe.join(last.0, when),
+                _ => acc.push((when, add)),
+            }
+        }
+        acc
     }
 
     /// Returns the result of applying a transfer function to a value.
@@ -366,6 +414,51 @@ mod tests {
         assert!(ex.universe.remove(class("p/X")));
         assert_eq!(ex.functions_changed(), Some(vec![wrapping]));
         assert_eq!(ex.through(wrapping, errors).known, before);
+    }
+
+    #[test]
+    fn compositions_and_joins_of_functions_have_the_results_of_the_functions() {
+        let mut ex = exceptions();
+        for name in ["p/A", "p/B"] {
+            assert!(ex.universe.add(below(name, well_known().throwable)));
+        }
+        assert!(ex.universe.add(below("p/E", well_known().error)));
+        let names = ["p/A", "p/B", "p/E", "java/lang/Error", "java/lang/Throwable"].map(class);
+        let mut sets = vec![SetId::EMPTY];
+        for name in names {
+            let (exact, cone) = (ex.universe.exact(name), ex.universe.cone(name));
+            sets.extend([exact, cone]);
+        }
+        let all = ex.universe.all();
+        for i in 0..sets.len() {
+            let without = ex.universe.minus(all, sets[i]);
+            sets.push(without);
+        }
+        let mut rng = test_utils::rng::Rng::new(7);
+        let mut filter = |ex: &mut Exceptions| {
+            let mut pick = || *rng.pick(&sets).unwrap();
+            let (keep, n) = (pick(), pick().index() % 3);
+            let adds = (0..n).map(|_| (pick(), pick())).collect();
+            ex.filter(Filter { keep, adds })
+        };
+        let (mut n_adding, mut n_void) = (0, 0);
+        for _ in 0..test_utils::tier::rounds(2_000, 50_000) {
+            let (a, b) = (filter(&mut ex), filter(&mut ex));
+            let (then, either) = (ex.composed(a, b), ex.either(a, b));
+            n_adding += usize::from(!ex.filters[then.index()].adds.is_empty());
+            let mut results = FxHashSet::default();
+            for &set in &sets {
+                let input = Value::known(set);
+                let first = ex.through(a, input);
+                assert_eq!(ex.through(then, input), ex.through(b, first));
+                let second = ex.through(b, input);
+                assert_eq!(ex.through(either, input), ex.join(first, second));
+                results.insert(ex.through(then, input).known);
+            }
+            n_void += usize::from(ex.is_void(then));
+            assert!(!ex.is_void(then) || results.iter().all(|it| *it == SetId::EMPTY));
+        }
+        assert!(n_adding > 500 && n_void > 20, "{n_adding}, {n_void}");
     }
 
     #[test]

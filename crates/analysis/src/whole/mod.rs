@@ -36,6 +36,8 @@ pub mod resolved;
 pub mod tables;
 
 // Solving for exceptions, and keeping the solution up to date.
+pub mod anchors;
+mod apart;
 pub mod before_main;
 mod contexts;
 mod flows;

@@ -8,6 +8,7 @@ use flow::solver::{FunctionId, NodeId, Solution, System};
 use program::members::MethodId;
 use rustc_hash::FxHashMap;
 
+use super::apart::Apart;
 use super::lattice::{Inclusions, Value};
 use super::nearness::Nearness;
 use super::nodes::Nodes;
@@ -26,7 +27,18 @@ pub struct SolvedProgram {
     system: System<Value>,
     solution: Solved,
     /// For each node, the distance (number of inclusions) to the nearest node where exceptions arise.
-    pub(super) nearness: Nearness,
+    nearness: Nearness,
+    /// The answers that set apart what calls on unknown objects let out; `None` if they were not asked for.
+    pub(super) apart: Option<Box<Apart>>,
+}
+
+/// Which inclusions of nodes count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Level {
+    /// All inclusions.
+    All,
+    /// All but those that answers set apart, if they set any apart.
+    Apart,
 }
 
 /// The least solution of the system of inclusions.
@@ -56,7 +68,36 @@ impl SolvedProgram {
         solution: Solution<Value>,
     ) -> Self {
         let (solution, nearness) = (Solved::Once(solution), Nearness::default());
-        SolvedProgram { calls, nodes, system, solution, nearness }
+        SolvedProgram { calls, nodes, system, solution, nearness, apart: None }
+    }
+
+    /// Returns the answers that set calls on unknown objects apart; `None` if they were not asked for.
+    pub(super) fn apart(&self) -> Option<&Apart> {
+        self.apart.as_deref()
+    }
+
+    /// Returns the exceptions that a node lets out by the inclusions of this level.
+    pub(super) fn value_at(&self, level: Level, node: NodeId) -> Value {
+        match (level, self.apart()) {
+            (Level::Apart, Some(it)) => it.value(node),
+            (Level::All | Level::Apart, _) => self.value_of(node),
+        }
+    }
+
+    /// Returns the inclusions of a node that count on this level, like [`SolvedProgram::inclusions`].
+    pub(super) fn inclusions_at(&self, level: Level, node: NodeId) -> (Value, &[(NodeId, FunctionId)]) {
+        match (level, self.apart()) {
+            (Level::Apart, Some(it)) => it.inclusions(node),
+            (Level::All | Level::Apart, _) => self.inclusions(node),
+        }
+    }
+
+    /// Returns the distances by inclusions of this level.
+    pub(super) fn nearness(&self, level: Level) -> &Nearness {
+        match (level, self.apart()) {
+            (Level::Apart, Some(it)) => &it.nearness,
+            (Level::All | Level::Apart, _) => &self.nearness,
+        }
     }
 
     /// Returns the exceptions that a method lets out, as a known and an open set.
@@ -91,8 +132,7 @@ impl SolvedProgram {
         if at >= self.system.values.len() {
             return (Value::NOTHING, &[]);
         }
-        let edges = &self.system.edges[self.system.starts[at] as usize..self.system.starts[at + 1] as usize];
-        (self.system.values[at], edges)
+        (self.system.values[at], self.system.edges_of(node))
     }
 
     /// Returns an incremental solver with the program's system of inclusions. The solver has not computed the

@@ -2,7 +2,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use anyhow::bail;
 use export::fragment::throws_fragment;
+use export::frame::Header;
 use ide::answer::ClassAnswer;
 use ide::profile::{ProfileAnswers, ProfileWork};
 
@@ -69,8 +71,11 @@ pub(crate) fn run(args: &ThrowsArgs, global: &Global) -> anyhow::Result<Ended> {
     let settings = settings::resolve(global, &input.class_path, &input.platform, format)?;
     let format = settings::format(&settings, &["text", "json", "jsonl"])?;
     let run = Run::open(&settings, global, input, &args.select)?;
-    let Loaded { answers: whole, known } = whole::answers(&run, &args.world)?;
-    let header = whole::header(&run, "throws", &args.world);
+    let Loaded { answers: mut whole, known } = whole::answers(&run, &args.world)?;
+    if args.apart && !whole.set_apart() {
+        bail!("profile `paper` does not support `--apart`");
+    }
+    let header = Header { apart: args.apart, ..whole::header(&run, "throws", &args.world) };
     let maker = |form| Throws { form, whole: &whole, work: Mutex::default(), tally: Tally::default() };
     let outcome = write(&run, &Pass::new(&run, &known), header, format, args.output.output.as_ref(), maker)?;
     Ok(Ended::with(outcome, whole))

@@ -37,6 +37,9 @@ pub(crate) fn header(header: &Header, legend: &str, style: Style) -> Vec<u8> {
     for it in &header.assumptions {
         text.push_str(&format!("// assumed: {it}\n"));
     }
+    if header.apart {
+        text.push_str(&format!("// {}\n", legend::APART));
+    }
     if !legend.is_empty() {
         text.push_str(&format!("// {legend}\n"));
     }

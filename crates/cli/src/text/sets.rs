@@ -30,10 +30,10 @@ pub(crate) fn described(it: &Described) -> String {
 /// Returns the bounds of a set of unknown exceptions as text. `within` describes the types that contain the set,
 /// `except` lists the types whose exceptions cannot be in it.
 pub(crate) fn open(within: &Described, except: &[Part]) -> String {
-    let text = if within.parts.len() > TYPES { shortened(&within.parts) } else { described(within) };
+    let text = if within.parts.len() > TYPES { shortened(&within.parts, TYPES) } else { described(within) };
     match (text == "java.lang.Throwable+", except.is_empty()) {
         (true, true) => "anything".to_owned(),
-        (true, false) => format!("anything but {}", shortened(except)),
+        (true, false) => format!("anything but {}", shortened(except, TYPES)),
         (false, _) => text,
     }
 }
@@ -48,10 +48,10 @@ pub(crate) fn one(it: &Part) -> String {
     format!("{}{}", dotted(Text(it.class.bytes())), if it.cone { "+" } else { "" })
 }
 
-/// Returns the first exception types, and the number of the others.
-pub(crate) fn shortened(parts: &[Part]) -> String {
-    let shown = list(&parts[..parts.len().min(TYPES)]);
-    match parts.len().checked_sub(TYPES).filter(|&it| it > 0) {
+/// Returns the first `limit` exception types, and the number of the others.
+pub(crate) fn shortened(parts: &[Part], limit: usize) -> String {
+    let shown = list(&parts[..parts.len().min(limit)]);
+    match parts.len().checked_sub(limit).filter(|&it| it > 0) {
         Some(more) => format!("{shown} and {more} more"),
         None => shown,
     }

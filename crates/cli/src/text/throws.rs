@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use ide::answer::ClassAnswer;
-use ide::{Described, Step, Throws};
+use ide::{Anchor, Anchored, Described, Step, Throws};
 
+use crate::report::count;
 use crate::text::names::Names;
 use crate::text::style::{Ink, Style};
 use crate::text::{sets, why};
@@ -43,6 +44,14 @@ fn method(
         let because = why::steps(&open.because, names).join(" <- ");
         let _ = writeln!(out, "  {}", style.text(Ink::Yellow, &format!("? {what}: {because}")));
     }
+    anchors(out, &it.anchors, (names, style));
+    if it.too_many_calls > 0 {
+        let text = format!(
+            "~ too many to name: {} such calls, with what they throw listed above",
+            it.too_many_calls
+        );
+        let _ = writeln!(out, "  {}", style.text(Ink::Blue, &text));
+    }
     if is_nothing(it) {
         let nothing = if is_abstract { "nothing by itself: the method is abstract" } else { "nothing" };
         let _ = writeln!(out, "  {}", style.text(Ink::Dim, nothing));
@@ -52,7 +61,43 @@ fn method(
 
 /// Returns whether the method lets no exception out.
 pub(crate) fn is_nothing(it: &Throws) -> bool {
-    it.known.is_empty() && it.open.is_none()
+    it.known.is_empty() && it.open.is_none() && it.anchors.is_empty()
+}
+
+/// The maximum number of exception types that are listed for a call.
+const TYPES_OF_CALL: usize = 3;
+
+/// Appends what is set apart: a line for each call on unknown objects, and one for all initialisers.
+fn anchors(out: &mut String, anchors: &[Anchor], (names, style): (Names<'_>, Style)) {
+    let mut line = |text: String| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "  {}", style.text(Ink::Blue, &format!("~ {text}")));
+    };
+    let mut initializers = Vec::new();
+    let mut calls = Vec::new();
+    for it in anchors {
+        match it.of {
+            Anchored::Call(method) => calls.push((method, it)),
+            Anchored::Initializer(class) => initializers.push(why::dotted(class)),
+        }
+    }
+    for (method, it) in &calls {
+        let known = match it.known.len() {
+            0 => String::new(),
+            _ => format!(": present code throws {}", sets::shortened(&it.known, TYPES_OF_CALL)),
+        };
+        line(format!("{}{known}", names.of(*method)));
+    }
+    match &initializers[..] {
+        [] => {}
+        [first] => line(format!("the initialiser of {first}")),
+        [first, others @ ..] => {
+            line(format!(
+                "initialisers of {first} and {}",
+                count(others.len(), "other class", "other classes")
+            ));
+        }
+    }
 }
 
 /// Returns the reason why the exceptions of a method have an unknown part; `None` if they have none.

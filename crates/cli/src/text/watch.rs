@@ -12,7 +12,7 @@ use crate::text::calls::what;
 use crate::text::entries::reason;
 use crate::text::explain;
 use crate::text::names::PLAIN;
-use crate::text::sets::{one, open, shortened};
+use crate::text::sets::{TYPES, one, open, shortened};
 use crate::text::style::{Ink, Style};
 use crate::text::why::{dotted, steps, why};
 
@@ -136,7 +136,7 @@ fn raised(it: &Raised) -> String {
         Some(reason) => {
             format!("{} ({})", open(&Described::plain(&it.parts), &it.except), why(reason, PLAIN))
         }
-        None => shortened(&it.parts),
+        None => shortened(&it.parts, TYPES),
     }
 }
 

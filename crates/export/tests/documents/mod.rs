@@ -96,6 +96,7 @@ pub(crate) fn header(command: &'static str) -> Header {
         names: (command == "cfg").then_some(7),
         vm_error_groups: vec!["init"],
         assumptions: vec!["what -- is assumed".to_owned()],
+        apart: false,
         containers: vec![("a\u{7}.jar".to_owned(), "app")],
     }
 }

@@ -13,7 +13,7 @@ use super::index::{EditIndex, Stale};
 use crate::whole::lattice::{Exceptions, Inclusions, Value};
 use crate::whole::reads::{Read, Touched};
 use crate::whole::sites::{Key, Node};
-use crate::whole::solved::SolvedProgram;
+use crate::whole::solved::{Level, SolvedProgram};
 use crate::whole::system::{cost_of_method, cost_of_node, inclusions};
 
 /// The approximate cost of one batch of methods whose inclusions are computed together, in steps of [`Fuel`].
@@ -72,7 +72,7 @@ pub(super) fn solve_again(
         touch_inclusions(program, touched, node, &before, &moved);
     }
     let Some(following) = program.following() else { return Ok(()) };
-    let nearness = &program.nearness;
+    let nearness = program.nearness(Level::All);
     for &node in moved.keys() {
         touched.reads.insert(Read::Nearest(node));
         for user in following.solver.users(node) {
@@ -117,7 +117,7 @@ fn touch_inclusions(
     if before.0 == now.0 && before.1 == now.1 {
         return;
     }
-    let nearness = &program.nearness;
+    let nearness = program.nearness(Level::All);
     let nearest_before = before.1.iter().filter(|it| nearness.was_step(moved, node, it.0));
     let is_nearest_other = nearest_before.ne(now.1.iter().filter(|it| nearness.is_step(node, it.0)));
     touched.reads.extend((before.0 != now.0).then_some(Read::Own(node)));
