@@ -131,6 +131,9 @@ fn calls_are_named_with_what_handlers_let_through() {
     assert_eq!(answer("caught"), format!("  ! java.lang.NullPointerException\n{call} p.Lost"));
     assert_eq!(answer("all"), "  nothing");
     assert_eq!(answer("way"), answer("caught"));
+    let summary =
+        "// 5 methods: 1 throws nothing, 4 throw only known exceptions and what named calls throw\n";
+    assert!(text.ends_with(summary), "{text}");
     // The receiver is known, so nothing is set apart.
     assert_eq!(answer("exact"), "  ! p.Full");
 }

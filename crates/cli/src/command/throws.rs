@@ -16,7 +16,7 @@ use crate::run::Run;
 use crate::settings;
 use crate::text::names::Names;
 use crate::text::sets::TYPES;
-use crate::text::summary::{self, Tally};
+use crate::text::summary::{self, Tally, Words};
 use crate::text::throws::{is_nothing, reason};
 use crate::whole::{self, Loaded};
 
@@ -26,6 +26,8 @@ struct Throws<'a> {
     /// Buffers that workers take for each class and then return, so that the buffers are reused.
     work: Mutex<Vec<ProfileWork>>,
     tally: Tally,
+    /// The words of the summary.
+    words: Words,
 }
 
 impl Maker for Throws<'_> {
@@ -46,7 +48,10 @@ impl Maker for Throws<'_> {
                 for it in &answers {
                     match is_nothing(it) && class.is_abstract(it.method) {
                         true => self.tally.add_abstract(),
-                        false => self.tally.add(!it.known.is_empty(), reason(it, names)),
+                        false => {
+                            let has_known = !it.known.is_empty() || !it.anchors.is_empty();
+                            self.tally.add(has_known, reason(it, names));
+                        }
                     }
                 }
                 let describe = &mut |it: &ide::Throws| self.whole.described_throws(&mut work, it, TYPES);
@@ -59,7 +64,7 @@ impl Maker for Throws<'_> {
 
     fn summary(&self) -> Vec<u8> {
         match self.form {
-            Form::Text(style) => self.tally.text(summary::THROWS, style),
+            Form::Text(style) => self.tally.text(self.words, style),
             Form::Document(_) => Vec::new(),
         }
     }
@@ -76,7 +81,8 @@ pub(crate) fn run(args: &ThrowsArgs, global: &Global) -> anyhow::Result<Ended> {
         bail!("profile `paper` does not support `--apart`");
     }
     let header = Header { apart: args.apart, ..whole::header(&run, "throws", &args.world) };
-    let maker = |form| Throws { form, whole: &whole, work: Mutex::default(), tally: Tally::default() };
+    let words = if args.apart { summary::THROWS_APART } else { summary::THROWS };
+    let maker = |form| Throws { form, whole: &whole, work: Mutex::default(), tally: Tally::default(), words };
     let outcome = write(&run, &Pass::new(&run, &known), header, format, args.output.output.as_ref(), maker)?;
     Ok(Ended::with(outcome, whole))
 }

@@ -30,6 +30,15 @@ pub(crate) const THROWS: Words = Words {
     open: ("may also throw unknown exceptions", "may also throw unknown exceptions"),
 };
 
+/// The words of summaries about exceptions, if calls are set apart.
+pub(crate) const THROWS_APART: Words = Words {
+    known: (
+        "throws only known exceptions and what named calls throw",
+        "throw only known exceptions and what named calls throw",
+    ),
+    ..THROWS
+};
+
 /// The words of summaries about calls.
 pub(crate) const CALLS: Words = Words {
     nothing: ("calls nothing", "call nothing"),
