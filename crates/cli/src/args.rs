@@ -63,7 +63,8 @@ The first lines of each text answer name its settings and assumptions."
 const EXCEPTION_MARKS: &str = page_end!(
     "\
 Marks: `!` exceptions that code which was read may throw; `?` exceptions that code which was not read may add; `C+` the \
-class C or any of its subclasses. The summary at the end counts the methods by kind of answer.
+class C or any of its subclasses; in `ajar throws --apart`, `~` a call on an object of unknown class, or an initialiser: \
+what it throws, unless it is caught. The summary at the end counts the methods by kind of answer.
 
 VM errors: the first line of the answer names the kinds of errors that it covers besides those that code raises by itself: \
 `initialisation` (such as ExceptionInInitializerError), `linking` (the link errors that follow from present classes; all \

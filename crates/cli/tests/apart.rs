@@ -125,8 +125,8 @@ fn calls_are_named_with_what_handlers_let_through() {
         let rest = text[start + 1..].split_once('\n').unwrap().1;
         rest.split("\n\n").next().unwrap().to_owned()
     };
-    assert!(text.contains("// ~ and whatever such a call throws"), "{text}");
-    let call = "  ~ p.Store.save(): present code throws";
+    assert!(text.contains("// ~ a call on an object whose class is not known here"), "{text}");
+    let call = "  ~ p.Store.save(): present code may throw";
     assert_eq!(answer("plain"), format!("  ! java.lang.NullPointerException, p.Lost\n{call} p.Full, p.Lost"));
     assert_eq!(answer("caught"), format!("  ! java.lang.NullPointerException\n{call} p.Lost"));
     assert_eq!(answer("all"), "  nothing");

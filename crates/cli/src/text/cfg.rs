@@ -98,7 +98,7 @@ fn block(
     if matches!(it.code.body.instrs[block.first], Instr::Catch(_)) {
         about.push("handler".to_owned());
         if graph.cfg.entered_only_by_vm_errors.contains(&block.first) {
-            about.push("entered only by errors of the VM".to_owned());
+            about.push("entered by no exception that is counted".to_owned());
         }
     }
     about.extend(range("pc", block.instrs().filter_map(|id| it.positions.pc(id))));

@@ -4,8 +4,7 @@
 const EXCEPTIONS: &str =
     "! may be thrown by code that was read, ? by code that was not; C+ means C or a subclass";
 /// The mark of calls that an answer sets apart.
-pub(crate) const APART: &str =
-    "~ and whatever such a call throws, on an object whose class is not known here, unless it is caught";
+pub(crate) const APART: &str = "~ a call on an object whose class is not known here, or an initialiser: what it throws, unless it is caught";
 /// The marks of calls.
 const CALLS: &str = "-> may run; ?> may run, if a class that was not read inherits it; ? may run code that was not read; ! link error";
 /// The marks of calls and sets of exceptions together.

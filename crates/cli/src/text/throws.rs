@@ -47,7 +47,7 @@ fn method(
     anchors(out, &it.anchors, (names, style));
     if it.too_many_calls > 0 {
         let text = format!(
-            "~ too many to name: {} such calls, with what they throw listed above",
+            "~ {} calls on objects of unknown classes, too many to name: the lines above contain what they throw",
             it.too_many_calls
         );
         let _ = writeln!(out, "  {}", style.text(Ink::Blue, &text));
@@ -84,7 +84,7 @@ fn anchors(out: &mut String, anchors: &[Anchor], (names, style): (Names<'_>, Sty
     for (method, it) in &calls {
         let known = match it.known.len() {
             0 => String::new(),
-            _ => format!(": present code throws {}", sets::shortened(&it.known, TYPES_OF_CALL)),
+            _ => format!(": present code may throw {}", sets::shortened(&it.known, TYPES_OF_CALL)),
         };
         line(format!("{}{known}", names.of(*method)));
     }
