@@ -90,11 +90,18 @@ impl<'c, 'a> Attributes<'c, 'a> {
     pub fn visible_values(self) -> Vec<Value> {
         let mut acc = Vec::new();
         for it in self.into_iter().flatten() {
-            let mut r = Reader::new(&self.pool.bytes()[..it.offset + it.content.len()], it.offset, "4.7.16");
             // An error ends the list of values.
-            let _ = visible(self.pool, it.name, &mut r, &mut acc);
+            let _ = match it.name {
+                b"Record" => visible_of_components(self.pool, &mut self.reader_of(it), &mut acc),
+                name => visible(self.pool, name, &mut self.reader_of(it), &mut acc),
+            };
         }
         acc
+    }
+
+    /// Returns a reader of the content of an attribute of this table.
+    fn reader_of(&self, it: Attribute<'a>) -> Reader<'a> {
+        Reader::new(&self.pool.bytes()[..it.offset + it.content.len()], it.offset, "4.7.16")
     }
 
     /// Returns all annotations, those of the `RuntimeInvisible…` attributes included. An annotation that cannot be
@@ -176,15 +183,22 @@ fn visible(pool: &Pool<'_>, name: &[u8], r: &mut Reader<'_>, acc: &mut Vec<Value
             acc.push(value(pool, r, 0)?);
             Ok(())
         }
-        b"Record" => (0..r.u2()?).try_for_each(|_| {
-            r.take(4)?;
-            let attributes = Attributes::at(pool, r.pos());
-            skip_attributes(r)?;
-            acc.extend(attributes.visible_values());
-            Ok(())
-        }),
         _ => Ok(()),
     }
+}
+
+/// Adds the values of the annotations of record components; `r` reads the content of the attribute `Record` (JVMS §4.7.30).
+/// Components have no such attribute themselves, so crafted nesting is not followed.
+fn visible_of_components(pool: &Pool<'_>, r: &mut Reader<'_>, acc: &mut Vec<Value>) -> Result<()> {
+    for _ in 0..r.u2()? {
+        r.take(4)?;
+        let attributes = Attributes::at(pool, r.pos());
+        skip_attributes(r)?;
+        for it in attributes.flatten() {
+            let _ = visible(pool, it.name, &mut attributes.reader_of(it), acc);
+        }
+    }
+    Ok(())
 }
 
 fn values_of(pool: &Pool<'_>, r: &mut Reader<'_>, acc: &mut Vec<Value>) -> Result<()> {

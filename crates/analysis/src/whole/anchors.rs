@@ -52,7 +52,7 @@ fn is_flat(program: &SolvedProgram, exceptions: &mut Exceptions) -> bool {
 }
 
 /// Solves the smaller systems of a program. `inclusions` returns the inclusions of each of the `nodes`. Anchors are found
-/// for the nodes that `is_wanted` accepts; other nodes seem to have none.
+/// for the nodes that `is_wanted` accepts, and for those on which they depend.
 ///
 /// # Errors
 /// When the work is cancelled.
@@ -105,7 +105,7 @@ fn apart<'a>(
     }
     let anchors = solve_cancellable(&anchored, &mut sets, fuel)?;
     let sets = sets.sets;
-    Ok(Apart { system, solution, anchors, sets, nearness: Nearness::default() })
+    Ok(Apart { system, solution, anchors, sets, has_anchors: is_used, nearness: Nearness::default() })
 }
 
 /// Returns the flat values of all nodes, by node id. The anchors of all nodes must have been found.
@@ -118,7 +118,7 @@ fn flat(apart: &Apart, exceptions: &mut Exceptions, fuel: &mut Fuel<'_>) -> Resu
     let mut system = System { values: Vec::with_capacity(n), starts: vec![0], edges: Vec::new() };
     for node in nodes() {
         system.values.push(apart.value(node));
-        system.edges.extend(apart.anchors(node));
+        system.edges.extend(apart.anchors(node).into_iter().flatten());
         system.starts.push(system.edges.len() as u32);
     }
     let flat = solve_cancellable(&system, exceptions, fuel)?;

@@ -22,6 +22,8 @@ pub(super) struct Apart {
     pub(super) anchors: Solution<AnchorsId>,
     /// The sets of anchors, by [`AnchorsId`].
     pub(super) sets: Vec<Anchors>,
+    /// Whether the anchors of a node were found, by node id.
+    pub(super) has_anchors: Vec<bool>,
     /// The distances in the smaller system to the places where exceptions arise.
     pub(super) nearness: Nearness,
 }
@@ -43,9 +45,10 @@ impl Apart {
     }
 
     /// Returns the anchors of a node, in ascending order of the cut nodes: each cut node with the transfer function for
-    /// what it lets out.
-    pub(super) fn anchors(&self, node: NodeId) -> &[(NodeId, FunctionId)] {
-        &self.sets[self.anchors.value(node).0 as usize]
+    /// what it lets out. Returns `None` if the anchors of the node were not searched for.
+    pub(super) fn anchors(&self, node: NodeId) -> Option<&[(NodeId, FunctionId)]> {
+        let is_found = self.has_anchors.get(node.index()).is_some_and(|it| *it);
+        is_found.then(|| &*self.sets[self.anchors.value(node).0 as usize])
     }
 
     /// Returns the inclusions of a node that are not cut, like those of the whole system.

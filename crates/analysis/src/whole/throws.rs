@@ -16,19 +16,22 @@ use crate::described::{Described, described_set};
 const MAX_CALLS: usize = 8;
 
 /// What is set apart from the exceptions of a method.
-#[derive(Default)]
 struct SetApart {
     /// The anchors by way of which something comes.
     anchors: Vec<(NodeId, FunctionId)>,
     /// If there are more calls than an answer names, their number; then nothing is set apart. Otherwise 0.
     too_many: u32,
+    /// The inclusions that count for the exceptions that are not set apart.
+    level: Level,
 }
 
 impl SetApart {
     fn of(program: &SolvedProgram, ex: &mut Exceptions, node: NodeId) -> SetApart {
-        let Some(apart) = program.apart() else { return SetApart::default() };
         let mut anchors = Vec::new();
-        for &(of, function) in apart.anchors(node) {
+        let Some(found) = program.apart().and_then(|it| it.anchors(node)) else {
+            return SetApart { anchors, too_many: 0, level: Level::All };
+        };
+        for &(of, function) in found {
             let all = ex.through(function, program.value_of(of));
             if !ex.universe.is_nothing(all.known) || !ex.universe.is_nothing(all.open) {
                 anchors.push((of, function));
@@ -36,13 +39,9 @@ impl SetApart {
         }
         let is_call = |it: &&(NodeId, FunctionId)| matches!(program.nodes.node(it.0), Node::Dispatch(_));
         match anchors.iter().filter(is_call).count() {
-            n if n > MAX_CALLS => SetApart { anchors: Vec::new(), too_many: n as u32 },
-            _ => SetApart { anchors, too_many: 0 },
+            n if n > MAX_CALLS => SetApart { anchors: Vec::new(), too_many: n as u32, level: Level::All },
+            _ => SetApart { anchors, too_many: 0, level: Level::Apart },
         }
-    }
-
-    fn level(&self) -> Level {
-        if self.too_many > 0 { Level::All } else { Level::Apart }
     }
 }
 
@@ -54,7 +53,7 @@ pub(super) fn known_of(
     limit: usize,
 ) -> Described {
     let node = program.nodes.id(Node::Method(id));
-    let level = SetApart::of(program, ex, node).level();
+    let level = SetApart::of(program, ex, node).level;
     let known = program.value_at(level, node).known;
     let parts = ex.universe.known_parts(known);
     described_set(&mut ex.universe, known, &parts, limit)
@@ -64,10 +63,10 @@ pub(super) fn known_of(
 pub(super) fn throws_of(program: &SolvedProgram, ex: &mut Exceptions, id: MethodId) -> Throws {
     let node = program.nodes.id(Node::Method(id));
     let apart = SetApart::of(program, ex, node);
-    let value = program.value_at(apart.level(), node);
+    let value = program.value_at(apart.level, node);
     let open = (!ex.universe.is_nothing(value.open)).then(|| {
         let (within, except) = ex.open_parts(value.open);
-        OpenPart { within, except, because: because(program, ex, id, value.open, (apart.level(), true)) }
+        OpenPart { within, except, because: because(program, ex, id, value.open, (apart.level, true)) }
     });
     let mut anchors: Vec<Anchor> = apart.anchors.iter().filter_map(|&it| anchor(program, ex, it)).collect();
     anchors.sort_by_key(|it| it.of);
